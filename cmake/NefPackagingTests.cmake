@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
+# What a user of the built or installed library meets.
+set(scripts "${PROJECT_SOURCE_DIR}/packaging/tests")
+
+function(nef_packaging_test name script)
+  add_test(NAME packaging_${name} COMMAND bash "${scripts}/${script}" ${ARGN}
+    WORKING_DIRECTORY "${PROJECT_BINARY_DIR}")
+  set_tests_properties(packaging_${name} PROPERTIES LABELS "packaging" TIMEOUT 300)
+endfunction()
+
+nef_packaging_test(symbols symbols.sh "${NEF_ARCHIVE}" $<TARGET_FILE:nef_shared>)
+nef_packaging_test(headers headers.sh "${PROJECT_SOURCE_DIR}/capi/include"
+  "${CMAKE_C_COMPILER}" "${CMAKE_CXX_COMPILER}")
+nef_packaging_test(install install.sh "${PROJECT_BINARY_DIR}" "${PROJECT_SOURCE_DIR}"
+  "${CMAKE_C_COMPILER}")

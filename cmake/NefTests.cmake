@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+# Every folder below tests/ with *_test.cc files is one GoogleTest program, named after its path
+# (tests/unit/ir -> unit_ir) and labelled with each part of it. Other .cc files in such a folder
+# are helpers of that program; tests/support is linked into all of them.
+set(tests "${PROJECT_SOURCE_DIR}/tests")
+# The system's Python: project scripts need only the standard library, whatever PATH offers.
+find_program(NEF_PYTHON python3 HINTS /usr/bin NO_DEFAULT_PATH)
+find_program(NEF_PYTHON python3 REQUIRED)
+
+add_test(NAME includes_go_one_way
+  COMMAND "${NEF_PYTHON}" "${PROJECT_SOURCE_DIR}/packaging/check_includes.py")
+set_tests_properties(includes_go_one_way PROPERTIES LABELS "lint")
+
+if(NOT TARGET nef_internal)
+  return()
+endif()
+
+find_package(GTest REQUIRED)
+include(GoogleTest)
+
+set(support "")
+file(GLOB support_sources CONFIGURE_DEPENDS "${tests}/support/*.cc")
+if(support_sources)
+  add_library(nef_test_support STATIC ${support_sources})
+  target_link_libraries(nef_test_support PUBLIC nef_internal GTest::gtest)
+  set(support nef_test_support)
+endif()
+
+# Plugin backends for fault tests: each file is one library that the engine opens at run time.
+set(NEF_TEST_PLUGIN_DIR "${PROJECT_BINARY_DIR}/tests/plugins")
+file(GLOB plugin_sources CONFIGURE_DEPENDS "${tests}/plugins/*.c" "${tests}/plugins/*.cc")
+set(plugins "")
+foreach(source ${plugin_sources})
+  get_filename_component(name "${source}" NAME_WE)
+  add_library(${name} MODULE "${source}")
+  target_link_libraries(${name} PRIVATE nef_flags)
+  set_target_properties(${name} PROPERTIES PREFIX "" C_VISIBILITY_PRESET hidden
+    CXX_VISIBILITY_PRESET hidden LIBRARY_OUTPUT_DIRECTORY "${NEF_TEST_PLUGIN_DIR}")
+  list(APPEND plugins ${name})
+endforeach()
+
+# Where tests find their data and plugins.
+function(nef_test_paths target)
+  target_compile_definitions(${target} PRIVATE
+    NEF_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+    NEF_TEST_DATA_DIR="${tests}/data"
+    NEF_TEST_PLUGIN_DIR="${NEF_TEST_PLUGIN_DIR}")
+  if(plugins)
+    add_dependencies(${target} ${plugins})
+  endif()
+endfunction()
+
+# ---- C++ tests
+file(GLOB_RECURSE test_sources CONFIGURE_DEPENDS "${tests}/*_test.cc")
+set(folders "")
+foreach(source ${test_sources})
+  get_filename_component(folder "${source}" DIRECTORY)
+  list(APPEND folders "${folder}")
+endforeach()
+list(REMOVE_DUPLICATES folders)
+foreach(folder ${folders})
+  file(RELATIVE_PATH relative "${tests}" "${folder}")
+  string(REPLACE "/" "_" name "${relative}")
+  string(REPLACE "/" ";" labels "${relative}")
+  file(GLOB sources CONFIGURE_DEPENDS "${folder}/*.cc")
+  add_executable(${name} ${sources})
+  target_link_libraries(${name} PRIVATE ${support} nef_internal GTest::gtest_main)
+  nef_test_paths(${name})
+  # Listed when ctest runs, so that a program that cannot start does not break the build.
+  gtest_discover_tests(${name} TEST_PREFIX "${name}." DISCOVERY_MODE PRE_TEST
+    WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"
+    PROPERTIES LABELS "${labels}" TIMEOUT 300)
+endforeach()
+
+# ---- C tests and examples: C11, against the hidden archive exactly as a user links it
+if(TARGET nef_static)
+  set(c_library nef_static)
+else()
+  set(c_library nef_internal)  # sanitizer builds
+endif()
+function(nef_c_programs prefix dir label)
+  file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${dir}/*.c")
+  foreach(source ${sources})
+    get_filename_component(stem "${source}" NAME_WE)
+    set(name ${prefix}_${stem})
+    add_executable(${name} "${source}")
+    target_compile_options(${name} PRIVATE -Wall -Wextra -Wpedantic)
+    target_link_libraries(${name} PRIVATE ${c_library})
+    if(c_library STREQUAL "nef_internal")
+      set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX)
+    else()
+      set_target_properties(${name} PROPERTIES LINKER_LANGUAGE C)
+    endif()
+    nef_test_paths(${name})
+    add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY "${PROJECT_BINARY_DIR}")
+    set_tests_properties(${name} PROPERTIES LABELS "${label}" TIMEOUT 300)
+  endforeach()
+endfunction()
+nef_c_programs(capi tests/capi "capi")
+nef_c_programs(example examples/c "example")
+
+# ---- the products themselves
+if(TARGET nef_static)
+  include(NefPackagingTests)
+endif()
