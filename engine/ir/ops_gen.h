@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// generated from engine/ir/ops.toml, do not edit.
+#pragma once
+
+#include <nef/op_ids.h>
+
+#include <cstdint>
+#include <string_view>
+
+namespace nef::ir {
+
+// How the shapes of the outputs follow from the inputs.
+enum class InferRule : uint8_t {
+  kArgReduce,
+  kAttention,
+  kBatchNorm,
+  kBroadcast,
+  kCast,
+  kCastLike,
+  kClip,
+  kConcat,
+  kConstantOfShape,
+  kConv,
+  kConvTranspose,
+  kCumsum,
+  kDepthToSpace,
+  kEinsum,
+  kExpand,
+  kEyeLike,
+  kFlatten,
+  kFusedMatmul,
+  kGather,
+  kGatherElements,
+  kGatherNd,
+  kGemm,
+  kGlobalPool,
+  kGroupNorm,
+  kInstanceNorm,
+  kLayerNorm,
+  kMatmul,
+  kNonzero,
+  kOneHot,
+  kPad,
+  kPool,
+  kPrelu,
+  kRange,
+  kReduce,
+  kReshape,
+  kResize,
+  kReverseSequence,
+  kRmsNorm,
+  kRotaryEmbedding,
+  kSame,
+  kSameAxes,
+  kSameAxis,
+  kScatterElements,
+  kScatterNd,
+  kShape,
+  kShapeExpr,
+  kSize,
+  kSlice,
+  kSpaceToDepth,
+  kSplit,
+  kSqueeze,
+  kTile,
+  kTopk,
+  kTranspose,
+  kTrilu,
+  kUnsqueeze,
+};
+
+// How to estimate the work of a node. kElementsX8 is 8 operations per output element, kInputs one
+// per element of the first input; kNone moves data at most.
+enum class Cost : uint8_t {
+  kNone,
+  kElements,
+  kElementsX4,
+  kElementsX8,
+  kElementsX16,
+  kInputs,
+  kInputsX8,
+  kMatmul,
+  kGemm,
+  kConv,
+  kConvTranspose,
+  kPool,
+  kEinsum,
+  kAttention,
+};
+
+// The strings a string attribute takes, separated by '|'; null when any string may be legal.
+const char* attr_choices(nef_op op, unsigned slot);
+// Whether value is one of them (true when there are none).
+bool attr_choice_valid(nef_op op, unsigned slot, std::string_view value);
+
+}  // namespace nef::ir
