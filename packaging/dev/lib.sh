@@ -3,11 +3,10 @@
 # shellcheck shell=bash
 
 NEF_ROOT="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"
-NEF_BUILD="${NEF_BUILD_DIR:-$NEF_ROOT/build}"
-STAMPS="$NEF_BUILD/stamps"
+NEF_BUILD="$NEF_ROOT/build"
 JOBS="${NEF_JOBS:-$(nproc)}"
 
-say() { printf '==> %s\n' "$*" >&2; }
+say() { printf '==> [%d:%02d] %s\n' $((SECONDS / 60)) $((SECONDS % 60)) "$*" >&2; }
 die() {
   printf 'dev: %s\n' "$1" >&2
   shift
@@ -46,27 +45,36 @@ apt_update_once() {
   NEF_APT_UPDATED=1
 }
 
-# install_packages NAME...: only what is missing is installed; the package database is the stamp.
+# install_packages NAME...: installs what is missing; the package database is the stamp.
+# apt options for a private root (see backports_root) may stand in the array APT_OPTIONS.
+APT_OPTIONS=()
 install_packages() {
   local missing=() p
   for p in "$@"; do have_package "$p" || missing+=("$p"); done
   [ ${#missing[@]} -eq 0 ] && return 0
   command -v apt-get >/dev/null || die "this is not a Debian system" "install by hand: ${missing[*]}"
-  say "installing: ${missing[*]}"
+  say "installing ${missing[*]}"
   # A run that was killed inside dpkg leaves packages unpacked but not configured.
   as_root dpkg --configure -a
   apt_update_once
   as_root env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=500 -qq -y \
-    --no-install-recommends "${APT_TARGET[@]}" install "${missing[@]}" >&2
+    "${APT_OPTIONS[@]}" --no-install-recommends install "${missing[@]}" >"$(log_file apt)" 2>&1 || {
+    tail -n 20 "$(log_file apt)" >&2
+    die "apt could not install: ${missing[*]}" "full log: $(log_file apt)"
+  }
 }
-APT_TARGET=()
+
+log_file() { mkdir -p "$NEF_BUILD/logs" && echo "$NEF_BUILD/logs/$1.log"; }
 
 sha256_is() { [ "$(sha256sum "$1" | cut -d' ' -f1)" = "$2" ]; }
 
 # Mirrors are the ones this system's apt already uses; the repository names none itself.
 apt_mirrors() {
+  # shellcheck disable=SC2016 # these are apt's own placeholders
   apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 2>/dev/null | sort -u
 }
+
+os_field() { sed -n "s/^$1=//p" /etc/os-release | tr -d '"'; }
 
 # lock_field NAME COLUMN: reads packaging/deps.lock (2 version, 3 path, 4 sha256).
 lock_field() { awk -v n="$1" -v c="$2" '$1 == n {print $c}' "$NEF_ROOT/packaging/deps.lock"; }
@@ -102,3 +110,136 @@ fetch_source() {
 }
 
 fetch_sources() { fetch_source highway && fetch_source cjson; }
+
+# ---- toolchains
+
+ensure_cxx() {
+  install_packages g++ cmake ninja-build ccache libgtest-dev python3 pkgconf git ca-certificates
+  export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
+}
+
+GO_NEEDED=1.24            # what go.mod asks for
+GO_TOOLCHAIN=go1.24.13    # fetched from the module proxy when the installed Go is older
+
+go_at_least() {  # go_at_least GO_BINARY VERSION
+  local have
+  have=$(GOTOOLCHAIN=local "$1" env GOVERSION 2>/dev/null) || return 1
+  [ "$(printf '%s\n' "$2" "${have#go}" | sort -V | head -n 1)" = "$2" ]
+}
+
+# Debian 12's own Go is too old to fetch a newer one, its backports' is not. They are read through
+# a private apt root, so that the system's list of suites stays as it is.
+backports_root() {
+  local suite="$1-backports" root="$NEF_BUILD/apt" mirror
+  mkdir -p "$root/lists/partial" "$root/cache/archives/partial" "$root/sources"
+  cp /etc/apt/sources.list "$root/sources/" 2>/dev/null || true
+  cp /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources "$root/sources/" 2>/dev/null || true
+  mirror=$(apt_mirrors | grep -v -- '-security' | head -n 1)
+  [ -n "$mirror" ] || die "apt knows no Debian mirror" "fix: /etc/apt/sources.list"
+  echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] ${mirror%/} $suite main" \
+    >"$root/sources/backports.list"
+  APT_OPTIONS=(-o Dir::Etc::sourcelist=- -o "Dir::Etc::sourceparts=$root/sources"
+    -o "Dir::State::Lists=$root/lists" -o "Dir::Cache=$root/cache" -t "$suite")
+  as_root apt-get "${APT_OPTIONS[@]}" -qq update
+}
+
+# Puts a Go on PATH that is, or can fetch, the version go.mod asks for.
+ensure_go() {
+  local dir
+  for dir in "$(dirname "$(command -v go || echo /nowhere/go)")" /usr/local/go/bin \
+    /usr/lib/go-1.2[1-9]/bin /usr/lib/go/bin; do
+    [ -x "$dir/go" ] && go_at_least "$dir/go" 1.21 && break
+    dir=""
+  done
+  if [ -z "$dir" ]; then
+    if [ "$(os_field VERSION_CODENAME)" = bookworm ]; then
+      backports_root bookworm
+      install_packages golang-1.23-go
+      APT_OPTIONS=()
+      dir=/usr/lib/go-1.23/bin
+    else
+      install_packages golang-go
+      dir=$(dirname "$(command -v go)")
+    fi
+  fi
+  export PATH="$dir:$PATH"
+  # A checkout owned by somebody else would make Go refuse to ask git for a version stamp.
+  export GOFLAGS="-buildvcs=false ${GOFLAGS:-}"
+  # Debian sets GOTOOLCHAIN=local; a newer toolchain is named here, in full, so that it is pinned.
+  go_at_least "$dir/go" "$GO_NEEDED" || export GOTOOLCHAIN="$GO_TOOLCHAIN+auto"
+  (cd / && go version >/dev/null 2>&1) ||
+    die "Go $GO_NEEDED is needed, $dir/go cannot fetch $GO_TOOLCHAIN" "check GOPROXY and the network"
+}
+
+# ---- build
+
+NEF_RELEASE="$NEF_BUILD/release"
+
+# configure PRESET [cmake options]: CMake re-runs itself when its inputs change.
+configure() {
+  local preset="$1"
+  shift
+  cd "$NEF_ROOT" || return 1
+  if [ $# -eq 0 ] && [ -f "$NEF_BUILD/$preset/build.ninja" ]; then return 0; fi
+  say "configuring build/$preset"
+  cmake --preset "$preset" "$@" >"$(log_file "configure-$preset")" 2>&1 || {
+    tail -n 30 "$(log_file "configure-$preset")" >&2
+    die "CMake failed for build/$preset" "full log: $(log_file "configure-$preset")"
+  }
+}
+
+compile() {  # compile PRESET [TARGET...]
+  local preset="$1" targets=()
+  shift
+  [ $# -eq 0 ] || targets=(--target "$@")
+  say "compiling build/$preset ${*:-}"
+  cmake --build "$NEF_BUILD/$preset" -j "$JOBS" "${targets[@]}" >&2
+}
+
+platform() { echo "$(go env GOOS)_$(go env GOARCH)"; }
+
+# Hands the archive to the Go package. The stamp header carries the archive's hash: cgo tracks
+# headers, not archives, so this is what makes Go relink after a change.
+stage_go_archive() {
+  local dir archive stamp
+  archive="$NEF_RELEASE/lib/libnef.a"
+  [ -f "$archive" ] || die "no $archive" "the C API is not built; see the output above"
+  dir="$NEF_ROOT/go/native/lib/$(platform)"
+  mkdir -p "$dir/include/nef"
+  cmp -s "$archive" "$dir/libnef.a" || {
+    cp "$archive" "$dir/libnef.a.part" && mv "$dir/libnef.a.part" "$dir/libnef.a"
+  }
+  cp -u "$NEF_ROOT"/capi/include/nef/*.h "$dir/include/nef/"
+  stamp=$(printf '/* Made by ./dev build: the archive beside this file. */\n#define NEF_ARCHIVE_SHA256 "%s"\n' \
+    "$(sha256sum "$archive" | cut -d' ' -f1)")
+  [ "$(cat "$dir/nef_stamp.h" 2>/dev/null)" = "$stamp" ] || echo "$stamp" >"$dir/nef_stamp.h"
+}
+
+build_hydra() {
+  [ -f "$NEF_ROOT/go/hydra/cmd/hydra/main.go" ] || return 0
+  say "building build/bin/hydra"
+  (cd "$NEF_ROOT/go/hydra" && go build -o "$NEF_BUILD/bin/hydra" ./cmd/hydra)
+}
+
+# Go modules of the repository that exist, root first.
+go_modules() {
+  local m
+  for m in . go/hydra examples/go; do [ -f "$NEF_ROOT/$m/go.mod" ] && echo "$m"; done
+}
+
+# sanitizer_check PRESET [REGEX]: builds that preset, runs its tests, prints the count last.
+sanitizer_check() {
+  local preset="$1" args status=0
+  ensure_cxx
+  fetch_sources
+  configure "$preset"
+  compile "$preset"
+  say "running tests in build/$preset"
+  args=(--test-dir "$NEF_BUILD/$preset" -j "$JOBS" --output-on-failure
+    --output-junit "$NEF_BUILD/$preset/ctest.xml")
+  [ -z "${2:-}" ] || args+=(-R "$2")
+  ctest "${args[@]}" >"$(log_file "ctest-$preset")" 2>&1 || status=$?
+  "$NEF_ROOT/packaging/dev/tally.py" ctest "$NEF_BUILD/$preset/ctest.xml" "$status" \
+    "$(log_file "ctest-$preset")" >"$NEF_BUILD/$preset/counts"
+  "$NEF_ROOT/packaging/dev/tally.py" total "$NEF_BUILD/$preset/counts"
+}

@@ -10,8 +10,8 @@ cmake --install "$build" --prefix "$prefix/usr" >/dev/null
 
 # The tree must work from wherever it is put.
 mv "$prefix/usr" "$prefix/moved"
-export PKG_CONFIG_PATH="$(dirname "$(find "$prefix/moved" -name nef.pc)")"
-export PKG_CONFIG_SYSTEM_INCLUDE_PATH= PKG_CONFIG_SYSTEM_LIBRARY_PATH=
+PKG_CONFIG_PATH=$(dirname "$(find "$prefix/moved" -name nef.pc)")
+export PKG_CONFIG_PATH
 libdir=$(pkg-config --variable=libdir nef)
 
 examples=("$source"/examples/c/*.c)

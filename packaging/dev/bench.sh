@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Builds and runs the benchmarks.
+#
+# usage: ./dev bench [--only REGEX] [--json]
+#
+#   --only REGEX   rows whose name matches
+#   --json         one JSON object per row: name, value, unit, peer, peer_value, ratio, note
+#                  (ratio = peer time / NEF time, so above 1 NEF is faster)
+#
+# Programs are bench/*.cc, bench/*.c (built into build/release/bench) and bench/*.sh; each gets the
+# options as given and prints the rows that match.
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+
+flags=()
+while [ $# -gt 0 ]; do
+  case "$1" in
+    --only) flags+=(--only "${2:?--only needs a regular expression}") && shift 2 ;;
+    --only=*) flags+=(--only "${1#--only=}") && shift ;;
+    --json) flags+=(--json) && shift ;;
+    *) die "bench does not know '$1'" "./dev bench --help" ;;
+  esac
+done
+
+ensure_cxx
+ensure_go
+install_packages libbenchmark-dev
+fetch_sources
+configure release -DNEF_BUILD_BENCH=ON
+compile release
+stage_go_archive
+
+export NEF_ROOT NEF_BUILD NEF_RELEASE
+count=0 failed=0
+for program in "$NEF_RELEASE"/bench/* "$NEF_ROOT"/bench/*.sh; do
+  [ -f "$program" ] && [ -x "$program" ] || continue
+  # A program whose source is gone would go on giving old figures.
+  ls "$NEF_ROOT/bench/$(basename "$program" .sh)".* >/dev/null 2>&1 || continue
+  count=$((count + 1))
+  "$program" "${flags[@]}" || { echo "dev: $(basename "$program") failed" >&2 && failed=1; }
+done
+[ $count -gt 0 ] || die "there is no benchmark program in bench/"
+exit $failed
