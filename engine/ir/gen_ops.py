@@ -10,7 +10,10 @@ import difflib
 import pathlib
 import sys
 
+import gen_ops_c
+import gen_ops_docs
 import gen_ops_engine
+import gen_ops_go
 import gen_ops_model
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -19,6 +22,10 @@ OUTPUTS = {
     "capi/include/nef/op_ids.h": gen_ops_engine.op_ids,
     "engine/ir/ops_gen.h": gen_ops_engine.table_header,
     "engine/ir/ops_gen.cc": gen_ops_engine.table,
+    "capi/include/nef/ops.h": gen_ops_c.header,
+    "capi/ops_gen.cc": gen_ops_c.stubs,
+    "ops_gen.go": gen_ops_go.package,
+    "docs/ops.md": gen_ops_docs.reference,
 }
 
 

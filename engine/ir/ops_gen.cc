@@ -130,7 +130,7 @@ constexpr InputSpec kBatchNormalizationInputs[] = {
     {"scale", 0x3c00, 1, false, false, false},
     {"bias", 0x3c00, 1, false, false, false},
     {"mean", 0x3c00, 2, false, false, false},
-    {"var", 0x3c00, 2, false, false, false},
+    {"variance", 0x3c00, 2, false, false, false},
 };
 constexpr OutputSpec kBatchNormalizationOutputs[] = {
     {"y", 0x3c00, 0, false, false},

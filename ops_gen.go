@@ -1,0 +1,2239 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Code generated from engine/ir/ops.toml; DO NOT EDIT.
+
+package nef
+
+// opID numbers an operator, as in nef/op_ids.h.
+type opID int32
+
+// The kinds of an attr: which of its fields holds the value.
+const (
+	attrInt uint8 = iota
+	attrFloat
+	attrString
+	attrInts
+	attrFloats
+)
+
+func intAttr(slot, v int) attr { return attr{slot: slot, kind: attrInt, i: int64(v)} }
+
+func floatAttr(slot int, v float64) attr { return attr{slot: slot, kind: attrFloat, f: v} }
+
+func stringAttr(slot int, v string) attr { return attr{slot: slot, kind: attrString, s: v} }
+
+func dtypeAttr(slot int, v DType) attr { return attr{slot: slot, kind: attrInt, i: int64(v)} }
+
+func boolAttr(slot int, v bool) attr {
+	a := attr{slot: slot, kind: attrInt}
+	if v {
+		a.i = 1
+	}
+	return a
+}
+
+func intsAttr(slot int, v []int) attr {
+	a := attr{slot: slot, kind: attrInts, ints: make([]int64, len(v))}
+	for i, x := range v {
+		a.ints[i] = int64(x)
+	}
+	return a
+}
+
+// hostList is a list that must be there: nil is the empty one.
+func hostList(v []int) *Value {
+	if v == nil {
+		v = []int{}
+	}
+	return hostInts(v)
+}
+
+func lastOption[T any](opts []T) T {
+	var o T
+	if len(opts) > 0 {
+		o = opts[len(opts)-1]
+	}
+	return o
+}
+
+// Ptr returns a pointer to a copy of v, for the option fields whose zero value means something.
+func Ptr[T any](v T) *T { return &v }
+
+const (
+	opAbs                       opID = 1
+	opAcos                      opID = 2
+	opAcosh                     opID = 3
+	opAdd                       opID = 4
+	opAnd                       opID = 5
+	opArgMax                    opID = 6
+	opArgMin                    opID = 7
+	opAsin                      opID = 8
+	opAsinh                     opID = 9
+	opAtan                      opID = 10
+	opAtanh                     opID = 11
+	opAttention                 opID = 12
+	opAveragePool               opID = 13
+	opBatchNormalization        opID = 14
+	opBitShift                  opID = 15
+	opBitwiseAnd                opID = 16
+	opBitwiseNot                opID = 17
+	opBitwiseOr                 opID = 18
+	opBitwiseXor                opID = 19
+	opCast                      opID = 20
+	opCastLike                  opID = 21
+	opCeil                      opID = 22
+	opCelu                      opID = 23
+	opClip                      opID = 24
+	opConcat                    opID = 25
+	opConstantOfShape           opID = 26
+	opConv                      opID = 27
+	opConvTranspose             opID = 28
+	opCos                       opID = 29
+	opCosh                      opID = 30
+	opCumSum                    opID = 31
+	opDepthToSpace              opID = 32
+	opDiv                       opID = 33
+	opEinsum                    opID = 34
+	opElu                       opID = 35
+	opEqual                     opID = 36
+	opErf                       opID = 37
+	opExp                       opID = 38
+	opExpand                    opID = 39
+	opEyeLike                   opID = 40
+	opFlatten                   opID = 41
+	opFloor                     opID = 42
+	opGather                    opID = 43
+	opGatherElements            opID = 44
+	opGatherND                  opID = 45
+	opGelu                      opID = 46
+	opGemm                      opID = 47
+	opGlobalAveragePool         opID = 48
+	opGlobalMaxPool             opID = 49
+	opGreater                   opID = 50
+	opGreaterOrEqual            opID = 51
+	opGroupNormalization        opID = 52
+	opHardSigmoid               opID = 53
+	opHardSwish                 opID = 54
+	opHardmax                   opID = 55
+	opIdentity                  opID = 56
+	opInstanceNormalization     opID = 57
+	opIsInf                     opID = 58
+	opIsNaN                     opID = 59
+	opLRN                       opID = 60
+	opLayerNormalization        opID = 61
+	opLeakyRelu                 opID = 62
+	opLess                      opID = 63
+	opLessOrEqual               opID = 64
+	opLog                       opID = 65
+	opLogSoftmax                opID = 66
+	opLpNormalization           opID = 67
+	opMatMul                    opID = 68
+	opMax                       opID = 69
+	opMaxPool                   opID = 70
+	opMean                      opID = 71
+	opMeanVarianceNormalization opID = 72
+	opMin                       opID = 73
+	opMish                      opID = 74
+	opMod                       opID = 75
+	opMul                       opID = 76
+	opNeg                       opID = 77
+	opNonZero                   opID = 78
+	opNot                       opID = 79
+	opOneHot                    opID = 80
+	opOr                        opID = 81
+	opPRelu                     opID = 82
+	opPad                       opID = 83
+	opPow                       opID = 84
+	opRMSNormalization          opID = 85
+	opRange                     opID = 86
+	opReciprocal                opID = 87
+	opReduceL1                  opID = 88
+	opReduceL2                  opID = 89
+	opReduceLogSum              opID = 90
+	opReduceLogSumExp           opID = 91
+	opReduceMax                 opID = 92
+	opReduceMean                opID = 93
+	opReduceMin                 opID = 94
+	opReduceProd                opID = 95
+	opReduceSum                 opID = 96
+	opReduceSumSquare           opID = 97
+	opRelu                      opID = 98
+	opReshape                   opID = 99
+	opResize                    opID = 100
+	opReverseSequence           opID = 101
+	opRotaryEmbedding           opID = 102
+	opRound                     opID = 103
+	opScatterElements           opID = 104
+	opScatterND                 opID = 105
+	opSelu                      opID = 106
+	opShapeOf                   opID = 107
+	opShrink                    opID = 108
+	opSigmoid                   opID = 109
+	opSign                      opID = 110
+	opSilu                      opID = 111
+	opSin                       opID = 112
+	opSinh                      opID = 113
+	opSizeOf                    opID = 114
+	opSlice                     opID = 115
+	opSoftmax                   opID = 116
+	opSoftplus                  opID = 117
+	opSoftsign                  opID = 118
+	opSpaceToDepth              opID = 119
+	opSplit                     opID = 120
+	opSqrt                      opID = 121
+	opSqueeze                   opID = 122
+	opSub                       opID = 123
+	opSum                       opID = 124
+	opTan                       opID = 125
+	opTanh                      opID = 126
+	opThresholdedRelu           opID = 127
+	opTile                      opID = 128
+	opTopK                      opID = 129
+	opTranspose                 opID = 130
+	opTrilu                     opID = 131
+	opUnsqueeze                 opID = 132
+	opWhere                     opID = 133
+	opXor                       opID = 134
+)
+
+// Attribute slots.
+const (
+	attrArgMaxAxis                         = 0
+	attrArgMaxKeepdims                     = 1
+	attrArgMaxSelectLastIndex              = 2
+	attrArgMinAxis                         = 0
+	attrArgMinKeepdims                     = 1
+	attrArgMinSelectLastIndex              = 2
+	attrAttentionIsCausal                  = 0
+	attrAttentionKvNumHeads                = 1
+	attrAttentionQNumHeads                 = 2
+	attrAttentionQkMatmulOutputMode        = 3
+	attrAttentionScale                     = 4
+	attrAttentionSoftcap                   = 5
+	attrAttentionSoftmaxPrecision          = 6
+	attrAveragePoolAutoPad                 = 0
+	attrAveragePoolCeilMode                = 1
+	attrAveragePoolCountIncludePad         = 2
+	attrAveragePoolDilations               = 3
+	attrAveragePoolKernelShape             = 4
+	attrAveragePoolPads                    = 5
+	attrAveragePoolStrides                 = 6
+	attrBatchNormalizationEpsilon          = 0
+	attrBitShiftDirection                  = 0
+	attrCastTo                             = 0
+	attrCeluAlpha                          = 0
+	attrConcatAxis                         = 0
+	attrConvAutoPad                        = 0
+	attrConvDilations                      = 1
+	attrConvGroup                          = 2
+	attrConvKernelShape                    = 3
+	attrConvPads                           = 4
+	attrConvStrides                        = 5
+	attrConvTransposeAutoPad               = 0
+	attrConvTransposeDilations             = 1
+	attrConvTransposeGroup                 = 2
+	attrConvTransposeKernelShape           = 3
+	attrConvTransposeOutputPadding         = 4
+	attrConvTransposeOutputShape           = 5
+	attrConvTransposePads                  = 6
+	attrConvTransposeStrides               = 7
+	attrCumSumExclusive                    = 0
+	attrCumSumReverse                      = 1
+	attrDepthToSpaceBlocksize              = 0
+	attrDepthToSpaceMode                   = 1
+	attrEinsumEquation                     = 0
+	attrEluAlpha                           = 0
+	attrEyeLikeDtype                       = 0
+	attrEyeLikeK                           = 1
+	attrFlattenAxis                        = 0
+	attrGatherAxis                         = 0
+	attrGatherElementsAxis                 = 0
+	attrGatherNDBatchDims                  = 0
+	attrGeluApproximate                    = 0
+	attrGemmAlpha                          = 0
+	attrGemmBeta                           = 1
+	attrGemmTransA                         = 2
+	attrGemmTransB                         = 3
+	attrGroupNormalizationNumGroups        = 0
+	attrGroupNormalizationEpsilon          = 1
+	attrHardSigmoidAlpha                   = 0
+	attrHardSigmoidBeta                    = 1
+	attrHardmaxAxis                        = 0
+	attrInstanceNormalizationEpsilon       = 0
+	attrIsInfDetectNegative                = 0
+	attrIsInfDetectPositive                = 1
+	attrLRNSize                            = 0
+	attrLRNAlpha                           = 1
+	attrLRNBeta                            = 2
+	attrLRNBias                            = 3
+	attrLayerNormalizationAxis             = 0
+	attrLayerNormalizationEpsilon          = 1
+	attrLeakyReluAlpha                     = 0
+	attrLogSoftmaxAxis                     = 0
+	attrLpNormalizationAxis                = 0
+	attrLpNormalizationP                   = 1
+	attrMaxPoolAutoPad                     = 0
+	attrMaxPoolCeilMode                    = 1
+	attrMaxPoolDilations                   = 2
+	attrMaxPoolKernelShape                 = 3
+	attrMaxPoolPads                        = 4
+	attrMaxPoolStorageOrder                = 5
+	attrMaxPoolStrides                     = 6
+	attrMeanVarianceNormalizationAxes      = 0
+	attrModFmod                            = 0
+	attrOneHotAxis                         = 0
+	attrPadMode                            = 0
+	attrRMSNormalizationAxis               = 0
+	attrRMSNormalizationEpsilon            = 1
+	attrReduceL1Keepdims                   = 0
+	attrReduceL2Keepdims                   = 0
+	attrReduceLogSumKeepdims               = 0
+	attrReduceLogSumExpKeepdims            = 0
+	attrReduceMaxKeepdims                  = 0
+	attrReduceMeanKeepdims                 = 0
+	attrReduceMinKeepdims                  = 0
+	attrReduceProdKeepdims                 = 0
+	attrReduceSumKeepdims                  = 0
+	attrReduceSumSquareKeepdims            = 0
+	attrReshapeAllowzero                   = 0
+	attrResizeMode                         = 0
+	attrResizeAntialias                    = 1
+	attrResizeAxes                         = 2
+	attrResizeCoordinateTransformationMode = 3
+	attrResizeCubicCoeffA                  = 4
+	attrResizeExcludeOutside               = 5
+	attrResizeExtrapolationValue           = 6
+	attrResizeKeepAspectRatioPolicy        = 7
+	attrResizeNearestMode                  = 8
+	attrReverseSequenceBatchAxis           = 0
+	attrReverseSequenceTimeAxis            = 1
+	attrRotaryEmbeddingInterleaved         = 0
+	attrRotaryEmbeddingNumHeads            = 1
+	attrRotaryEmbeddingRotaryEmbeddingDim  = 2
+	attrScatterElementsAxis                = 0
+	attrScatterElementsReduction           = 1
+	attrScatterNDReduction                 = 0
+	attrSeluAlpha                          = 0
+	attrSeluGamma                          = 1
+	attrShapeOfStart                       = 0
+	attrShapeOfEnd                         = 1
+	attrShrinkLambd                        = 0
+	attrShrinkBias                         = 1
+	attrSiluAlpha                          = 0
+	attrSoftmaxAxis                        = 0
+	attrSpaceToDepthBlocksize              = 0
+	attrSplitAxis                          = 0
+	attrSplitNumOutputs                    = 1
+	attrThresholdedReluAlpha               = 0
+	attrTopKAxis                           = 0
+	attrTopKLargest                        = 1
+	attrTransposePerm                      = 0
+	attrTriluUpper                         = 0
+)
+
+// Abs: Absolute value. The most negative signed integer wraps to itself.
+func Abs(input *Value) *Value {
+	return apply(opAbs, []*Value{input}, nil, 1)[0]
+}
+
+// Abs is the function [Abs] with v as its first input.
+func (v *Value) Abs() *Value {
+	return Abs(v)
+}
+
+// Acos: Arc cosine in radians; NaN outside [-1, 1].
+func Acos(input *Value) *Value {
+	return apply(opAcos, []*Value{input}, nil, 1)[0]
+}
+
+// Acos is the function [Acos] with v as its first input.
+func (v *Value) Acos() *Value {
+	return Acos(v)
+}
+
+// Acosh: Inverse hyperbolic cosine; NaN below 1.
+func Acosh(input *Value) *Value {
+	return apply(opAcosh, []*Value{input}, nil, 1)[0]
+}
+
+// Acosh is the function [Acosh] with v as its first input.
+func (v *Value) Acosh() *Value {
+	return Acosh(v)
+}
+
+// Add: Sum of both inputs, broadcast as in NumPy. Integers wrap.
+func Add(a, b *Value) *Value {
+	return apply(opAdd, []*Value{a, b}, nil, 1)[0]
+}
+
+// Add is the function [Add] with v as its first input.
+func (v *Value) Add(b *Value) *Value {
+	return Add(v, b)
+}
+
+// And: Logical and, broadcast as in NumPy.
+func And(a, b *Value) *Value {
+	return apply(opAnd, []*Value{a, b}, nil, 1)[0]
+}
+
+// And is the function [And] with v as its first input.
+func (v *Value) And(b *Value) *Value {
+	return And(v, b)
+}
+
+// ArgMaxOptions holds the options of [ArgMax]. The zero value is the default.
+type ArgMaxOptions struct {
+	SelectLastIndex bool
+}
+
+// ArgMax: Index of the largest element along axis. The first NaN wins over any number; of equal
+// values the first one, or the last one with SelectLastIndex. The axis must not have size 0.
+// keepdims leaves it with size 1. At most one options struct is meant; the last one counts.
+func ArgMax(input *Value, axis int, keepdims bool, opts ...ArgMaxOptions) *Value {
+	o := lastOption(opts)
+	attrs := []attr{intAttr(attrArgMaxAxis, axis), boolAttr(attrArgMaxKeepdims, keepdims)}
+	if o.SelectLastIndex {
+		attrs = append(attrs, boolAttr(attrArgMaxSelectLastIndex, o.SelectLastIndex))
+	}
+	return apply(opArgMax, []*Value{input}, attrs, 1)[0]
+}
+
+// ArgMax is the function [ArgMax] with v as its first input.
+func (v *Value) ArgMax(axis int, keepdims bool, opts ...ArgMaxOptions) *Value {
+	return ArgMax(v, axis, keepdims, opts...)
+}
+
+// ArgMinOptions holds the options of [ArgMin]. The zero value is the default.
+type ArgMinOptions struct {
+	SelectLastIndex bool
+}
+
+// ArgMin: Index of the smallest element along axis. The first NaN wins over any number; of equal
+// values the first one, or the last one with SelectLastIndex. The axis must not have size 0.
+// keepdims leaves it with size 1. At most one options struct is meant; the last one counts.
+func ArgMin(input *Value, axis int, keepdims bool, opts ...ArgMinOptions) *Value {
+	o := lastOption(opts)
+	attrs := []attr{intAttr(attrArgMinAxis, axis), boolAttr(attrArgMinKeepdims, keepdims)}
+	if o.SelectLastIndex {
+		attrs = append(attrs, boolAttr(attrArgMinSelectLastIndex, o.SelectLastIndex))
+	}
+	return apply(opArgMin, []*Value{input}, attrs, 1)[0]
+}
+
+// ArgMin is the function [ArgMin] with v as its first input.
+func (v *Value) ArgMin(axis int, keepdims bool, opts ...ArgMinOptions) *Value {
+	return ArgMin(v, axis, keepdims, opts...)
+}
+
+// Asin: Arc sine in radians; NaN outside [-1, 1].
+func Asin(input *Value) *Value {
+	return apply(opAsin, []*Value{input}, nil, 1)[0]
+}
+
+// Asin is the function [Asin] with v as its first input.
+func (v *Value) Asin() *Value {
+	return Asin(v)
+}
+
+// Asinh: Inverse hyperbolic sine.
+func Asinh(input *Value) *Value {
+	return apply(opAsinh, []*Value{input}, nil, 1)[0]
+}
+
+// Asinh is the function [Asinh] with v as its first input.
+func (v *Value) Asinh() *Value {
+	return Asinh(v)
+}
+
+// Atan: Arc tangent in radians.
+func Atan(input *Value) *Value {
+	return apply(opAtan, []*Value{input}, nil, 1)[0]
+}
+
+// Atan is the function [Atan] with v as its first input.
+func (v *Value) Atan() *Value {
+	return Atan(v)
+}
+
+// Atanh: Inverse hyperbolic tangent; +-inf at +-1, NaN beyond.
+func Atanh(input *Value) *Value {
+	return apply(opAtanh, []*Value{input}, nil, 1)[0]
+}
+
+// Atanh is the function [Atanh] with v as its first input.
+func (v *Value) Atanh() *Value {
+	return Atanh(v)
+}
+
+// AttentionOptions holds the options of [Attention]. The zero value is the default.
+type AttentionOptions struct {
+	// PastKey: may be nil.
+	PastKey *Value
+	// PastValue: may be nil.
+	PastValue *Value
+	// NonpadKvSeqlen: may be nil.
+	NonpadKvSeqlen *Value
+	IsCausal       bool
+	// KvNumHeads: zero means absent.
+	KvNumHeads int
+	// QNumHeads: zero means absent.
+	QNumHeads          int
+	QkMatmulOutputMode int
+	// Scale: zero means absent.
+	Scale   float64
+	Softcap float64
+	// SoftmaxPrecision: zero means absent.
+	SoftmaxPrecision DType
+}
+
+// Attention: softmax(q k^T * scale + mask) v. Inputs are [batch, heads, sequence, head size], or
+// [batch, sequence, heads * head size] with QNumHeads and KvNumHeads set; fewer key heads than
+// query heads means grouped queries. scale is 1/sqrt(head size) when absent; softcap > 0 replaces a
+// score s by softcap * tanh(s / softcap). A bool mask keeps where true, any other is added;
+// IsCausal hides later positions. A row with everything masked gives 0. PastKey and PastValue are
+// put before k and v, and come out as present_key and present_value; NonpadKvSeqlen [batch] is the
+// number of valid keys. Absent inputs are nil. At most one options struct is meant; the last one
+// counts.
+func Attention(q, k, v, attnMask *Value, opts ...AttentionOptions) *Value {
+	o := lastOption(opts)
+	attrs := []attr{}
+	if o.IsCausal {
+		attrs = append(attrs, boolAttr(attrAttentionIsCausal, o.IsCausal))
+	}
+	if o.KvNumHeads != 0 {
+		attrs = append(attrs, intAttr(attrAttentionKvNumHeads, o.KvNumHeads))
+	}
+	if o.QNumHeads != 0 {
+		attrs = append(attrs, intAttr(attrAttentionQNumHeads, o.QNumHeads))
+	}
+	if o.QkMatmulOutputMode != 0 {
+		attrs = append(attrs, intAttr(attrAttentionQkMatmulOutputMode, o.QkMatmulOutputMode))
+	}
+	if o.Scale != 0 {
+		attrs = append(attrs, floatAttr(attrAttentionScale, o.Scale))
+	}
+	if o.Softcap != 0 {
+		attrs = append(attrs, floatAttr(attrAttentionSoftcap, o.Softcap))
+	}
+	if o.SoftmaxPrecision != 0 {
+		attrs = append(attrs, dtypeAttr(attrAttentionSoftmaxPrecision, o.SoftmaxPrecision))
+	}
+	return apply(opAttention, []*Value{q, k, v, attnMask, o.PastKey, o.PastValue, o.NonpadKvSeqlen}, attrs, 1)[0]
+}
+
+// Attention is the function [Attention] with q as its first input.
+func (q *Value) Attention(k, v, attnMask *Value, opts ...AttentionOptions) *Value {
+	return Attention(q, k, v, attnMask, opts...)
+}
+
+// AveragePoolOptions holds the options of [AveragePool]. The zero value is the default.
+type AveragePoolOptions struct {
+	// AutoPad: "NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"; empty means "NOTSET".
+	AutoPad         string
+	CeilMode        bool
+	CountIncludePad bool
+	// Dilations: nil means absent.
+	Dilations []int
+	// Pads: nil means absent.
+	Pads []int
+	// Strides: nil means absent.
+	Strides []int
+}
+
+// AveragePool: Mean over a sliding window of x [N, C, D1, ...]. pads is [begin..., end...], default
+// 0; strides and dilations default to 1. Padding counts in the mean only with CountIncludePad. At
+// most one options struct is meant; the last one counts.
+func AveragePool(x *Value, kernelShape []int, opts ...AveragePoolOptions) *Value {
+	o := lastOption(opts)
+	attrs := []attr{}
+	if kernelShape != nil {
+		attrs = append(attrs, intsAttr(attrAveragePoolKernelShape, kernelShape))
+	}
+	if o.AutoPad != "" {
+		attrs = append(attrs, stringAttr(attrAveragePoolAutoPad, o.AutoPad))
+	}
+	if o.CeilMode {
+		attrs = append(attrs, boolAttr(attrAveragePoolCeilMode, o.CeilMode))
+	}
+	if o.CountIncludePad {
+		attrs = append(attrs, boolAttr(attrAveragePoolCountIncludePad, o.CountIncludePad))
+	}
+	if o.Dilations != nil {
+		attrs = append(attrs, intsAttr(attrAveragePoolDilations, o.Dilations))
+	}
+	if o.Pads != nil {
+		attrs = append(attrs, intsAttr(attrAveragePoolPads, o.Pads))
+	}
+	if o.Strides != nil {
+		attrs = append(attrs, intsAttr(attrAveragePoolStrides, o.Strides))
+	}
+	return apply(opAveragePool, []*Value{x}, attrs, 1)[0]
+}
+
+// AveragePool is the function [AveragePool] with v as its first input.
+func (v *Value) AveragePool(kernelShape []int, opts ...AveragePoolOptions) *Value {
+	return AveragePool(v, kernelShape, opts...)
+}
+
+// BatchNormalization: (x - mean) / sqrt(variance + epsilon) * scale + bias per channel of x [N, C,
+// ...], with the stored statistics [C] (inference only).
+func BatchNormalization(x, scale, bias, mean, variance *Value, epsilon float64) *Value {
+	return apply(opBatchNormalization, []*Value{x, scale, bias, mean, variance}, []attr{floatAttr(attrBatchNormalizationEpsilon, epsilon)}, 1)[0]
+}
+
+// BatchNormalization is the function [BatchNormalization] with v as its first input.
+func (v *Value) BatchNormalization(scale, bias, mean, variance *Value, epsilon float64) *Value {
+	return BatchNormalization(v, scale, bias, mean, variance, epsilon)
+}
+
+// BitShift: x shifted by y bits, broadcast as in NumPy. A shift by the width of the type or more
+// gives 0.
+func BitShift(x, y *Value, direction string) *Value {
+	return apply(opBitShift, []*Value{x, y}, []attr{stringAttr(attrBitShiftDirection, direction)}, 1)[0]
+}
+
+// BitShift is the function [BitShift] with v as its first input.
+func (v *Value) BitShift(y *Value, direction string) *Value {
+	return BitShift(v, y, direction)
+}
+
+// BitwiseAnd: Bit by bit and, broadcast as in NumPy.
+func BitwiseAnd(a, b *Value) *Value {
+	return apply(opBitwiseAnd, []*Value{a, b}, nil, 1)[0]
+}
+
+// BitwiseAnd is the function [BitwiseAnd] with v as its first input.
+func (v *Value) BitwiseAnd(b *Value) *Value {
+	return BitwiseAnd(v, b)
+}
+
+// BitwiseNot: Every bit inverted.
+func BitwiseNot(input *Value) *Value {
+	return apply(opBitwiseNot, []*Value{input}, nil, 1)[0]
+}
+
+// BitwiseNot is the function [BitwiseNot] with v as its first input.
+func (v *Value) BitwiseNot() *Value {
+	return BitwiseNot(v)
+}
+
+// BitwiseOr: Bit by bit or, broadcast as in NumPy.
+func BitwiseOr(a, b *Value) *Value {
+	return apply(opBitwiseOr, []*Value{a, b}, nil, 1)[0]
+}
+
+// BitwiseOr is the function [BitwiseOr] with v as its first input.
+func (v *Value) BitwiseOr(b *Value) *Value {
+	return BitwiseOr(v, b)
+}
+
+// BitwiseXor: Bit by bit exclusive or, broadcast as in NumPy.
+func BitwiseXor(a, b *Value) *Value {
+	return apply(opBitwiseXor, []*Value{a, b}, nil, 1)[0]
+}
+
+// BitwiseXor is the function [BitwiseXor] with v as its first input.
+func (v *Value) BitwiseXor(b *Value) *Value {
+	return BitwiseXor(v, b)
+}
+
+// Cast: The input converted to dtype `to`. Float to integer truncates towards zero, saturates, and
+// turns NaN into 0; integer to narrower integer wraps; to bool is `!= 0`; to a narrower float
+// rounds to nearest even.
+func Cast(input *Value, to DType) *Value {
+	return apply(opCast, []*Value{input}, []attr{dtypeAttr(attrCastTo, to)}, 1)[0]
+}
+
+// Cast is the function [Cast] with v as its first input.
+func (v *Value) Cast(to DType) *Value {
+	return Cast(v, to)
+}
+
+// CastLike: The input converted to the dtype of target, whose values are not read. Same rules as
+// Cast.
+func CastLike(input, target *Value) *Value {
+	return apply(opCastLike, []*Value{input, target}, nil, 1)[0]
+}
+
+// CastLike is the function [CastLike] with v as its first input.
+func (v *Value) CastLike(target *Value) *Value {
+	return CastLike(v, target)
+}
+
+// Ceil: Smallest whole number not below the input.
+func Ceil(input *Value) *Value {
+	return apply(opCeil, []*Value{input}, nil, 1)[0]
+}
+
+// Ceil is the function [Ceil] with v as its first input.
+func (v *Value) Ceil() *Value {
+	return Ceil(v)
+}
+
+// Celu: max(0, x) + min(0, alpha * (exp(x / alpha) - 1)).
+func Celu(input *Value, alpha float64) *Value {
+	return apply(opCelu, []*Value{input}, []attr{floatAttr(attrCeluAlpha, alpha)}, 1)[0]
+}
+
+// Celu is the function [Celu] with v as its first input.
+func (v *Value) Celu(alpha float64) *Value {
+	return Celu(v, alpha)
+}
+
+// Clip: min(max(x, min), max) with scalar bounds; an absent bound does not bind. NaN stays NaN;
+// where min > max the result is max. Absent inputs are nil.
+func Clip(input, min, max *Value) *Value {
+	return apply(opClip, []*Value{input, min, max}, nil, 1)[0]
+}
+
+// Clip is the function [Clip] with v as its first input.
+func (v *Value) Clip(min, max *Value) *Value {
+	return Clip(v, min, max)
+}
+
+// Concat: The inputs one after the other along axis; all other dims must be equal. A negative axis
+// counts from the end.
+func Concat(inputs []*Value, axis int) *Value {
+	return apply(opConcat, inputs, []attr{intAttr(attrConcatAxis, axis)}, 1)[0]
+}
+
+// ConstantOfShape: A tensor of the given shape filled with value, a one-element tensor that also
+// sets the dtype; float32 0 when absent. (ONNX gives value as an attribute.) Absent inputs are nil.
+func ConstantOfShape(shape []int, value *Value) *Value {
+	return apply(opConstantOfShape, []*Value{hostList(shape), value}, nil, 1)[0]
+}
+
+// ConvOptions holds the options of [Conv]. The zero value is the default.
+type ConvOptions struct {
+	// AutoPad: "NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"; empty means "NOTSET".
+	AutoPad string
+	// Dilations: nil means absent.
+	Dilations []int
+	// Group: zero means 1.
+	Group int
+	// KernelShape: nil means absent.
+	KernelShape []int
+	// Pads: nil means absent.
+	Pads []int
+	// Strides: nil means absent.
+	Strides []int
+}
+
+// Conv: Convolution (cross-correlation) of x [N, C, D1, ...] with w [M, C / group, k1, ...] plus
+// bias b [M]. pads is [begin..., end...], default 0; strides and dilations default to 1;
+// KernelShape, when given, must agree with w. Absent inputs are nil. At most one options struct is
+// meant; the last one counts.
+func Conv(x, w, b *Value, opts ...ConvOptions) *Value {
+	o := lastOption(opts)
+	attrs := []attr{}
+	if o.AutoPad != "" {
+		attrs = append(attrs, stringAttr(attrConvAutoPad, o.AutoPad))
+	}
+	if o.Dilations != nil {
+		attrs = append(attrs, intsAttr(attrConvDilations, o.Dilations))
+	}
+	if o.Group != 0 {
+		attrs = append(attrs, intAttr(attrConvGroup, o.Group))
+	}
+	if o.KernelShape != nil {
+		attrs = append(attrs, intsAttr(attrConvKernelShape, o.KernelShape))
+	}
+	if o.Pads != nil {
+		attrs = append(attrs, intsAttr(attrConvPads, o.Pads))
+	}
+	if o.Strides != nil {
+		attrs = append(attrs, intsAttr(attrConvStrides, o.Strides))
+	}
+	return apply(opConv, []*Value{x, w, b}, attrs, 1)[0]
+}
+
+// Conv is the function [Conv] with v as its first input.
+func (v *Value) Conv(w, b *Value, opts ...ConvOptions) *Value {
+	return Conv(v, w, b, opts...)
+}
+
+// ConvTransposeOptions holds the options of [ConvTranspose]. The zero value is the default.
+type ConvTransposeOptions struct {
+	// AutoPad: "NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"; empty means "NOTSET".
+	AutoPad string
+	// Dilations: nil means absent.
+	Dilations []int
+	// Group: zero means 1.
+	Group int
+	// KernelShape: nil means absent.
+	KernelShape []int
+	// OutputPadding: nil means absent.
+	OutputPadding []int
+	// OutputShape: nil means absent.
+	OutputShape []int
+	// Pads: nil means absent.
+	Pads []int
+	// Strides: nil means absent.
+	Strides []int
+}
+
+// ConvTranspose: Transposed convolution of x [N, C, D1, ...] with w [C, M / group, k1, ...] plus
+// bias b [M]. A spatial dim of the result is stride * (D - 1) + OutputPadding + (k - 1) * dilation
+// + 1 - pads, or is set by OutputShape, which then sets pads. Absent inputs are nil. At most one
+// options struct is meant; the last one counts.
+func ConvTranspose(x, w, b *Value, opts ...ConvTransposeOptions) *Value {
+	o := lastOption(opts)
+	attrs := []attr{}
+	if o.AutoPad != "" {
+		attrs = append(attrs, stringAttr(attrConvTransposeAutoPad, o.AutoPad))
+	}
+	if o.Dilations != nil {
+		attrs = append(attrs, intsAttr(attrConvTransposeDilations, o.Dilations))
+	}
+	if o.Group != 0 {
+		attrs = append(attrs, intAttr(attrConvTransposeGroup, o.Group))
+	}
+	if o.KernelShape != nil {
+		attrs = append(attrs, intsAttr(attrConvTransposeKernelShape, o.KernelShape))
+	}
+	if o.OutputPadding != nil {
+		attrs = append(attrs, intsAttr(attrConvTransposeOutputPadding, o.OutputPadding))
+	}
+	if o.OutputShape != nil {
+		attrs = append(attrs, intsAttr(attrConvTransposeOutputShape, o.OutputShape))
+	}
+	if o.Pads != nil {
+		attrs = append(attrs, intsAttr(attrConvTransposePads, o.Pads))
+	}
+	if o.Strides != nil {
+		attrs = append(attrs, intsAttr(attrConvTransposeStrides, o.Strides))
+	}
+	return apply(opConvTranspose, []*Value{x, w, b}, attrs, 1)[0]
+}
+
+// ConvTranspose is the function [ConvTranspose] with v as its first input.
+func (v *Value) ConvTranspose(w, b *Value, opts ...ConvTransposeOptions) *Value {
+	return ConvTranspose(v, w, b, opts...)
+}
+
+// Cos: Cosine of radians.
+func Cos(input *Value) *Value {
+	return apply(opCos, []*Value{input}, nil, 1)[0]
+}
+
+// Cos is the function [Cos] with v as its first input.
+func (v *Value) Cos() *Value {
+	return Cos(v)
+}
+
+// Cosh: Hyperbolic cosine.
+func Cosh(input *Value) *Value {
+	return apply(opCosh, []*Value{input}, nil, 1)[0]
+}
+
+// Cosh is the function [Cosh] with v as its first input.
+func (v *Value) Cosh() *Value {
+	return Cosh(v)
+}
+
+// CumSumOptions holds the options of [CumSum]. The zero value is the default.
+type CumSumOptions struct {
+	Exclusive bool
+	Reverse   bool
+}
+
+// CumSum: Running sum along axis; exclusive leaves the element itself out, reverse runs from the
+// end. At most one options struct is meant; the last one counts.
+func CumSum(input *Value, axis int, opts ...CumSumOptions) *Value {
+	o := lastOption(opts)
+	attrs := []attr{}
+	if o.Exclusive {
+		attrs = append(attrs, boolAttr(attrCumSumExclusive, o.Exclusive))
+	}
+	if o.Reverse {
+		attrs = append(attrs, boolAttr(attrCumSumReverse, o.Reverse))
+	}
+	return apply(opCumSum, []*Value{input, hostInts([]int{axis})}, attrs, 1)[0]
+}
+
+// CumSum is the function [CumSum] with v as its first input.
+func (v *Value) CumSum(axis int, opts ...CumSumOptions) *Value {
+	return CumSum(v, axis, opts...)
+}
+
+// DepthToSpaceOptions holds the options of [DepthToSpace]. The zero value is the default.
+type DepthToSpaceOptions struct {
+	// Mode: "DCR", "CRD"; empty means "DCR".
+	Mode string
+}
+
+// DepthToSpace: [N, C, H, W] -> [N, C / b^2, H * b, W * b]: channels become b x b blocks. Mode DCR
+// takes the block index from the outer part of C, CRD from the inner part. At most one options
+// struct is meant; the last one counts.
+func DepthToSpace(input *Value, blocksize int, opts ...DepthToSpaceOptions) *Value {
+	o := lastOption(opts)
+	attrs := []attr{intAttr(attrDepthToSpaceBlocksize, blocksize)}
+	if o.Mode != "" {
+		attrs = append(attrs, stringAttr(attrDepthToSpaceMode, o.Mode))
+	}
+	return apply(opDepthToSpace, []*Value{input}, attrs, 1)[0]
+}
+
+// DepthToSpace is the function [DepthToSpace] with v as its first input.
+func (v *Value) DepthToSpace(blocksize int, opts ...DepthToSpaceOptions) *Value {
+	return DepthToSpace(v, blocksize, opts...)
+}
+
+// Div: a / b, broadcast as in NumPy. Integers truncate towards zero; x / 0 is 0 and the most
+// negative integer / -1 wraps.
+func Div(a, b *Value) *Value {
+	return apply(opDiv, []*Value{a, b}, nil, 1)[0]
+}
+
+// Div is the function [Div] with v as its first input.
+func (v *Value) Div(b *Value) *Value {
+	return Div(v, b)
+}
+
+// Einsum: Sum of products in Einstein notation, such as "bij,bjk->bik"; `...` stands for broadcast
+// dims. Without `->` the output has the labels that occur once, in alphabetical order.
+func Einsum(inputs []*Value, equation string) *Value {
+	return apply(opEinsum, inputs, []attr{stringAttr(attrEinsumEquation, equation)}, 1)[0]
+}
+
+// Elu: x for x >= 0, else alpha * (exp(x) - 1).
+func Elu(input *Value, alpha float64) *Value {
+	return apply(opElu, []*Value{input}, []attr{floatAttr(attrEluAlpha, alpha)}, 1)[0]
+}
+
+// Elu is the function [Elu] with v as its first input.
+func (v *Value) Elu(alpha float64) *Value {
+	return Elu(v, alpha)
+}
+
+// Equal: a == b, broadcast as in NumPy. NaN equals nothing.
+func Equal(a, b *Value) *Value {
+	return apply(opEqual, []*Value{a, b}, nil, 1)[0]
+}
+
+// Equal is the function [Equal] with v as its first input.
+func (v *Value) Equal(b *Value) *Value {
+	return Equal(v, b)
+}
+
+// Erf: Error function.
+func Erf(input *Value) *Value {
+	return apply(opErf, []*Value{input}, nil, 1)[0]
+}
+
+// Erf is the function [Erf] with v as its first input.
+func (v *Value) Erf() *Value {
+	return Erf(v)
+}
+
+// Exp: e to the power of the input.
+func Exp(input *Value) *Value {
+	return apply(opExp, []*Value{input}, nil, 1)[0]
+}
+
+// Exp is the function [Exp] with v as its first input.
+func (v *Value) Exp() *Value {
+	return Exp(v)
+}
+
+// Expand: The input broadcast against shape, in both directions as in NumPy: a 1 in shape keeps the
+// input's dim.
+func Expand(input *Value, shape []int) *Value {
+	return apply(opExpand, []*Value{input, hostList(shape)}, nil, 1)[0]
+}
+
+// Expand is the function [Expand] with v as its first input.
+func (v *Value) Expand(shape []int) *Value {
+	return Expand(v, shape)
+}
+
+// EyeLikeOptions holds the options of [EyeLike]. The zero value is the default.
+type EyeLikeOptions struct {
+	// Dtype: zero means absent.
+	Dtype DType
+}
+
+// EyeLike: A matrix shaped like the 2-D input with ones on diagonal k (k > 0 above the main one)
+// and zeros elsewhere; dtype defaults to the input's. At most one options struct is meant; the last
+// one counts.
+func EyeLike(input *Value, k int, opts ...EyeLikeOptions) *Value {
+	o := lastOption(opts)
+	attrs := []attr{intAttr(attrEyeLikeK, k)}
+	if o.Dtype != 0 {
+		attrs = append(attrs, dtypeAttr(attrEyeLikeDtype, o.Dtype))
+	}
+	return apply(opEyeLike, []*Value{input}, attrs, 1)[0]
+}
+
+// EyeLike is the function [EyeLike] with v as its first input.
+func (v *Value) EyeLike(k int, opts ...EyeLikeOptions) *Value {
+	return EyeLike(v, k, opts...)
+}
+
+// Flatten: Reshape to a matrix: the dims before axis make the rows, the others the columns.
+func Flatten(input *Value, axis int) *Value {
+	return apply(opFlatten, []*Value{input}, []attr{intAttr(attrFlattenAxis, axis)}, 1)[0]
+}
+
+// Flatten is the function [Flatten] with v as its first input.
+func (v *Value) Flatten(axis int) *Value {
+	return Flatten(v, axis)
+}
+
+// Floor: Largest whole number not above the input.
+func Floor(input *Value) *Value {
+	return apply(opFloor, []*Value{input}, nil, 1)[0]
+}
+
+// Floor is the function [Floor] with v as its first input.
+func (v *Value) Floor() *Value {
+	return Floor(v)
+}
+
+// Gather: Slices of data picked by indices along axis; the shape of indices replaces that axis.
+// Negative indices count from the end; one out of range is an error when the run reaches it.
+func Gather(data, indices *Value, axis int) *Value {
+	return apply(opGather, []*Value{data, indices}, []attr{intAttr(attrGatherAxis, axis)}, 1)[0]
+}
+
+// Gather is the function [Gather] with v as its first input.
+func (v *Value) Gather(indices *Value, axis int) *Value {
+	return Gather(v, indices, axis)
+}
+
+// GatherElements: output[i][j] = data[indices[i][j]][j] for axis 0 (and so on): one element per
+// index, output shaped like indices, which has the rank of data. Negative indices count from the
+// end; one out of range is an error.
+func GatherElements(data, indices *Value, axis int) *Value {
+	return apply(opGatherElements, []*Value{data, indices}, []attr{intAttr(attrGatherElementsAxis, axis)}, 1)[0]
+}
+
+// GatherElements is the function [GatherElements] with v as its first input.
+func (v *Value) GatherElements(indices *Value, axis int) *Value {
+	return GatherElements(v, indices, axis)
+}
+
+// GatherND: Slices of data addressed by index tuples, the last axis of indices; the first batchDims
+// axes of both are walked together. Negative indices count from the end; one out of range is an
+// error.
+func GatherND(data, indices *Value, batchDims int) *Value {
+	return apply(opGatherND, []*Value{data, indices}, []attr{intAttr(attrGatherNDBatchDims, batchDims)}, 1)[0]
+}
+
+// GatherND is the function [GatherND] with v as its first input.
+func (v *Value) GatherND(indices *Value, batchDims int) *Value {
+	return GatherND(v, indices, batchDims)
+}
+
+// GeluOptions holds the options of [Gelu]. The zero value is the default.
+type GeluOptions struct {
+	// Approximate: "none", "tanh"; empty means "none".
+	Approximate string
+}
+
+// Gelu: x / 2 * (1 + erf(x / sqrt(2))); with approximate = "tanh", x / 2 * (1 + tanh(sqrt(2 / pi) *
+// (x + 0.044715 x^3))). At most one options struct is meant; the last one counts.
+func Gelu(input *Value, opts ...GeluOptions) *Value {
+	o := lastOption(opts)
+	attrs := []attr{}
+	if o.Approximate != "" {
+		attrs = append(attrs, stringAttr(attrGeluApproximate, o.Approximate))
+	}
+	return apply(opGelu, []*Value{input}, attrs, 1)[0]
+}
+
+// Gelu is the function [Gelu] with v as its first input.
+func (v *Value) Gelu(opts ...GeluOptions) *Value {
+	return Gelu(v, opts...)
+}
+
+// GemmOptions holds the options of [Gemm]. The zero value is the default.
+type GemmOptions struct {
+	// Alpha: nil means 1.
+	Alpha *float64
+	// Beta: nil means 1.
+	Beta   *float64
+	TransA bool
+	TransB bool
+}
+
+// Gemm: alpha * a' b' + beta * c for matrices, where ' transposes if TransA or TransB is set; c
+// broadcasts to the result [M, N]. Absent inputs are nil. At most one options struct is meant; the
+// last one counts.
+func Gemm(a, b, c *Value, opts ...GemmOptions) *Value {
+	o := lastOption(opts)
+	attrs := []attr{}
+	if o.Alpha != nil {
+		attrs = append(attrs, floatAttr(attrGemmAlpha, *o.Alpha))
+	}
+	if o.Beta != nil {
+		attrs = append(attrs, floatAttr(attrGemmBeta, *o.Beta))
+	}
+	if o.TransA {
+		attrs = append(attrs, boolAttr(attrGemmTransA, o.TransA))
+	}
+	if o.TransB {
+		attrs = append(attrs, boolAttr(attrGemmTransB, o.TransB))
+	}
+	return apply(opGemm, []*Value{a, b, c}, attrs, 1)[0]
+}
+
+// Gemm is the function [Gemm] with v as its first input.
+func (v *Value) Gemm(b, c *Value, opts ...GemmOptions) *Value {
+	return Gemm(v, b, c, opts...)
+}
+
+// GlobalAveragePool: Mean over all spatial axes of x [N, C, D1, ...], which stay with size 1.
+func GlobalAveragePool(x *Value) *Value {
+	return apply(opGlobalAveragePool, []*Value{x}, nil, 1)[0]
+}
+
+// GlobalAveragePool is the function [GlobalAveragePool] with v as its first input.
+func (v *Value) GlobalAveragePool() *Value {
+	return GlobalAveragePool(v)
+}
+
+// GlobalMaxPool: Largest element over all spatial axes of x [N, C, D1, ...], which stay with size
+// 1. NaN propagates.
+func GlobalMaxPool(x *Value) *Value {
+	return apply(opGlobalMaxPool, []*Value{x}, nil, 1)[0]
+}
+
+// GlobalMaxPool is the function [GlobalMaxPool] with v as its first input.
+func (v *Value) GlobalMaxPool() *Value {
+	return GlobalMaxPool(v)
+}
+
+// Greater: a > b, broadcast as in NumPy; false where either is NaN.
+func Greater(a, b *Value) *Value {
+	return apply(opGreater, []*Value{a, b}, nil, 1)[0]
+}
+
+// Greater is the function [Greater] with v as its first input.
+func (v *Value) Greater(b *Value) *Value {
+	return Greater(v, b)
+}
+
+// GreaterOrEqual: a >= b, broadcast as in NumPy; false where either is NaN.
+func GreaterOrEqual(a, b *Value) *Value {
+	return apply(opGreaterOrEqual, []*Value{a, b}, nil, 1)[0]
+}
+
+// GreaterOrEqual is the function [GreaterOrEqual] with v as its first input.
+func (v *Value) GreaterOrEqual(b *Value) *Value {
+	return GreaterOrEqual(v, b)
+}
+
+// GroupNormalization: x [N, C, ...] normalised to mean 0 and variance 1 over each of numGroups
+// groups of channels, then scaled and shifted per channel by scale and bias [C].
+func GroupNormalization(x, scale, bias *Value, numGroups int, epsilon float64) *Value {
+	return apply(opGroupNormalization, []*Value{x, scale, bias}, []attr{intAttr(attrGroupNormalizationNumGroups, numGroups), floatAttr(attrGroupNormalizationEpsilon, epsilon)}, 1)[0]
+}
+
+// GroupNormalization is the function [GroupNormalization] with v as its first input.
+func (v *Value) GroupNormalization(scale, bias *Value, numGroups int, epsilon float64) *Value {
+	return GroupNormalization(v, scale, bias, numGroups, epsilon)
+}
+
+// HardSigmoid: max(0, min(1, alpha * x + beta)).
+func HardSigmoid(input *Value, alpha, beta float64) *Value {
+	return apply(opHardSigmoid, []*Value{input}, []attr{floatAttr(attrHardSigmoidAlpha, alpha), floatAttr(attrHardSigmoidBeta, beta)}, 1)[0]
+}
+
+// HardSigmoid is the function [HardSigmoid] with v as its first input.
+func (v *Value) HardSigmoid(alpha, beta float64) *Value {
+	return HardSigmoid(v, alpha, beta)
+}
+
+// HardSwish: x * max(0, min(1, x / 6 + 0.5)).
+func HardSwish(input *Value) *Value {
+	return apply(opHardSwish, []*Value{input}, nil, 1)[0]
+}
+
+// HardSwish is the function [HardSwish] with v as its first input.
+func (v *Value) HardSwish() *Value {
+	return HardSwish(v)
+}
+
+// Hardmax: 1 at the first largest element along axis, 0 elsewhere.
+func Hardmax(input *Value, axis int) *Value {
+	return apply(opHardmax, []*Value{input}, []attr{intAttr(attrHardmaxAxis, axis)}, 1)[0]
+}
+
+// Hardmax is the function [Hardmax] with v as its first input.
+func (v *Value) Hardmax(axis int) *Value {
+	return Hardmax(v, axis)
+}
+
+// Identity: The input unchanged.
+func Identity(input *Value) *Value {
+	return apply(opIdentity, []*Value{input}, nil, 1)[0]
+}
+
+// Identity is the function [Identity] with v as its first input.
+func (v *Value) Identity() *Value {
+	return Identity(v)
+}
+
+// InstanceNormalization: x [N, C, D1, ...] normalised to mean 0 and variance 1 over the spatial
+// axes of each channel, then scaled and shifted by scale and bias [C].
+func InstanceNormalization(x, scale, bias *Value, epsilon float64) *Value {
+	return apply(opInstanceNormalization, []*Value{x, scale, bias}, []attr{floatAttr(attrInstanceNormalizationEpsilon, epsilon)}, 1)[0]
+}
+
+// InstanceNormalization is the function [InstanceNormalization] with v as its first input.
+func (v *Value) InstanceNormalization(scale, bias *Value, epsilon float64) *Value {
+	return InstanceNormalization(v, scale, bias, epsilon)
+}
+
+// IsInfOptions holds the options of [IsInf]. The zero value is the default.
+type IsInfOptions struct {
+	// DetectNegative: nil means true.
+	DetectNegative *bool
+	// DetectPositive: nil means true.
+	DetectPositive *bool
+}
+
+// IsInf: True where the input is infinite, of the signs asked for. At most one options struct is
+// meant; the last one counts.
+func IsInf(input *Value, opts ...IsInfOptions) *Value {
+	o := lastOption(opts)
+	attrs := []attr{}
+	if o.DetectNegative != nil {
+		attrs = append(attrs, boolAttr(attrIsInfDetectNegative, *o.DetectNegative))
+	}
+	if o.DetectPositive != nil {
+		attrs = append(attrs, boolAttr(attrIsInfDetectPositive, *o.DetectPositive))
+	}
+	return apply(opIsInf, []*Value{input}, attrs, 1)[0]
+}
+
+// IsInf is the function [IsInf] with v as its first input.
+func (v *Value) IsInf(opts ...IsInfOptions) *Value {
+	return IsInf(v, opts...)
+}
+
+// IsNaN: True where the input is NaN.
+func IsNaN(input *Value) *Value {
+	return apply(opIsNaN, []*Value{input}, nil, 1)[0]
+}
+
+// IsNaN is the function [IsNaN] with v as its first input.
+func (v *Value) IsNaN() *Value {
+	return IsNaN(v)
+}
+
+// LRNOptions holds the options of [LRN]. The zero value is the default.
+type LRNOptions struct {
+	// Alpha: nil means 0.0001.
+	Alpha *float64
+	// Beta: nil means 0.75.
+	Beta *float64
+	// Bias: nil means 1.
+	Bias *float64
+}
+
+// LRN: x / (bias + alpha / size * s)^beta, where s is the sum of squares over `size` neighbouring
+// channels of x [N, C, ...]. At most one options struct is meant; the last one counts.
+func LRN(x *Value, size int, opts ...LRNOptions) *Value {
+	o := lastOption(opts)
+	attrs := []attr{intAttr(attrLRNSize, size)}
+	if o.Alpha != nil {
+		attrs = append(attrs, floatAttr(attrLRNAlpha, *o.Alpha))
+	}
+	if o.Beta != nil {
+		attrs = append(attrs, floatAttr(attrLRNBeta, *o.Beta))
+	}
+	if o.Bias != nil {
+		attrs = append(attrs, floatAttr(attrLRNBias, *o.Bias))
+	}
+	return apply(opLRN, []*Value{x}, attrs, 1)[0]
+}
+
+// LRN is the function [LRN] with v as its first input.
+func (v *Value) LRN(size int, opts ...LRNOptions) *Value {
+	return LRN(v, size, opts...)
+}
+
+// LayerNormalization: x normalised to mean 0 and variance 1 over the axes from axis to the last,
+// then times scale plus bias, which broadcast to those axes. mean and inv_std_dev have these axes
+// with size 1. Absent inputs are nil.
+func LayerNormalization(x, scale, bias *Value, axis int, epsilon float64) *Value {
+	return apply(opLayerNormalization, []*Value{x, scale, bias}, []attr{intAttr(attrLayerNormalizationAxis, axis), floatAttr(attrLayerNormalizationEpsilon, epsilon)}, 1)[0]
+}
+
+// LayerNormalization is the function [LayerNormalization] with v as its first input.
+func (v *Value) LayerNormalization(scale, bias *Value, axis int, epsilon float64) *Value {
+	return LayerNormalization(v, scale, bias, axis, epsilon)
+}
+
+// LeakyRelu: x for x >= 0, else alpha * x.
+func LeakyRelu(input *Value, alpha float64) *Value {
+	return apply(opLeakyRelu, []*Value{input}, []attr{floatAttr(attrLeakyReluAlpha, alpha)}, 1)[0]
+}
+
+// LeakyRelu is the function [LeakyRelu] with v as its first input.
+func (v *Value) LeakyRelu(alpha float64) *Value {
+	return LeakyRelu(v, alpha)
+}
+
+// Less: a < b, broadcast as in NumPy; false where either is NaN.
+func Less(a, b *Value) *Value {
+	return apply(opLess, []*Value{a, b}, nil, 1)[0]
+}
+
+// Less is the function [Less] with v as its first input.
+func (v *Value) Less(b *Value) *Value {
+	return Less(v, b)
+}
+
+// LessOrEqual: a <= b, broadcast as in NumPy; false where either is NaN.
+func LessOrEqual(a, b *Value) *Value {
+	return apply(opLessOrEqual, []*Value{a, b}, nil, 1)[0]
+}
+
+// LessOrEqual is the function [LessOrEqual] with v as its first input.
+func (v *Value) LessOrEqual(b *Value) *Value {
+	return LessOrEqual(v, b)
+}
+
+// Log: Natural logarithm; -inf at 0, NaN below.
+func Log(input *Value) *Value {
+	return apply(opLog, []*Value{input}, nil, 1)[0]
+}
+
+// Log is the function [Log] with v as its first input.
+func (v *Value) Log() *Value {
+	return Log(v)
+}
+
+// LogSoftmax: x - max - log(sum(exp(x - max))) along axis.
+func LogSoftmax(input *Value, axis int) *Value {
+	return apply(opLogSoftmax, []*Value{input}, []attr{intAttr(attrLogSoftmaxAxis, axis)}, 1)[0]
+}
+
+// LogSoftmax is the function [LogSoftmax] with v as its first input.
+func (v *Value) LogSoftmax(axis int) *Value {
+	return LogSoftmax(v, axis)
+}
+
+// LpNormalization: The input divided by its p-norm (p is 1 or 2) along axis; 0 where the norm is 0.
+func LpNormalization(input *Value, axis, p int) *Value {
+	return apply(opLpNormalization, []*Value{input}, []attr{intAttr(attrLpNormalizationAxis, axis), intAttr(attrLpNormalizationP, p)}, 1)[0]
+}
+
+// LpNormalization is the function [LpNormalization] with v as its first input.
+func (v *Value) LpNormalization(axis, p int) *Value {
+	return LpNormalization(v, axis, p)
+}
+
+// MatMul: Matrix product as numpy.matmul: [..., M, K] x [..., K, N] -> [..., M, N] with the leading
+// dims broadcast; a vector on the left counts as one row, on the right as one column, and that dim
+// is dropped. float16 and bfloat16 accumulate in float32; integers wrap.
+func MatMul(a, b *Value) *Value {
+	return apply(opMatMul, []*Value{a, b}, nil, 1)[0]
+}
+
+// MatMul is the function [MatMul] with v as its first input.
+func (v *Value) MatMul(b *Value) *Value {
+	return MatMul(v, b)
+}
+
+// Max: Largest of the inputs element by element, broadcast as in NumPy. NaN propagates.
+func Max(inputs ...*Value) *Value {
+	return apply(opMax, inputs, nil, 1)[0]
+}
+
+// MaxPoolOptions holds the options of [MaxPool]. The zero value is the default.
+type MaxPoolOptions struct {
+	// AutoPad: "NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"; empty means "NOTSET".
+	AutoPad  string
+	CeilMode bool
+	// Dilations: nil means absent.
+	Dilations []int
+	// Pads: nil means absent.
+	Pads         []int
+	StorageOrder int
+	// Strides: nil means absent.
+	Strides []int
+}
+
+// MaxPool: Largest element in a sliding window over x [N, C, D1, ...]; padding never wins, NaN
+// propagates. pads is [begin..., end...], default 0; strides and dilations default to 1. indices
+// are flat positions in x, with the last two spatial axes swapped where StorageOrder is 1. At most
+// one options struct is meant; the last one counts.
+func MaxPool(x *Value, kernelShape []int, opts ...MaxPoolOptions) *Value {
+	o := lastOption(opts)
+	attrs := []attr{}
+	if kernelShape != nil {
+		attrs = append(attrs, intsAttr(attrMaxPoolKernelShape, kernelShape))
+	}
+	if o.AutoPad != "" {
+		attrs = append(attrs, stringAttr(attrMaxPoolAutoPad, o.AutoPad))
+	}
+	if o.CeilMode {
+		attrs = append(attrs, boolAttr(attrMaxPoolCeilMode, o.CeilMode))
+	}
+	if o.Dilations != nil {
+		attrs = append(attrs, intsAttr(attrMaxPoolDilations, o.Dilations))
+	}
+	if o.Pads != nil {
+		attrs = append(attrs, intsAttr(attrMaxPoolPads, o.Pads))
+	}
+	if o.StorageOrder != 0 {
+		attrs = append(attrs, intAttr(attrMaxPoolStorageOrder, o.StorageOrder))
+	}
+	if o.Strides != nil {
+		attrs = append(attrs, intsAttr(attrMaxPoolStrides, o.Strides))
+	}
+	return apply(opMaxPool, []*Value{x}, attrs, 1)[0]
+}
+
+// MaxPool is the function [MaxPool] with v as its first input.
+func (v *Value) MaxPool(kernelShape []int, opts ...MaxPoolOptions) *Value {
+	return MaxPool(v, kernelShape, opts...)
+}
+
+// Mean: Mean of the inputs element by element, broadcast as in NumPy.
+func Mean(inputs ...*Value) *Value {
+	return apply(opMean, inputs, nil, 1)[0]
+}
+
+// MeanVarianceNormalization: (x - mean) / (standard deviation + 1e-9) over axes, which default to
+// [0, 2, 3].
+func MeanVarianceNormalization(x *Value, axes []int) *Value {
+	attrs := []attr{}
+	if axes != nil {
+		attrs = append(attrs, intsAttr(attrMeanVarianceNormalizationAxes, axes))
+	}
+	return apply(opMeanVarianceNormalization, []*Value{x}, attrs, 1)[0]
+}
+
+// MeanVarianceNormalization is the function [MeanVarianceNormalization] with v as its first input.
+func (v *Value) MeanVarianceNormalization(axes []int) *Value {
+	return MeanVarianceNormalization(v, axes)
+}
+
+// Min: Smallest of the inputs element by element, broadcast as in NumPy. NaN propagates.
+func Min(inputs ...*Value) *Value {
+	return apply(opMin, inputs, nil, 1)[0]
+}
+
+// Mish: x * tanh(log(1 + exp(x))).
+func Mish(input *Value) *Value {
+	return apply(opMish, []*Value{input}, nil, 1)[0]
+}
+
+// Mish is the function [Mish] with v as its first input.
+func (v *Value) Mish() *Value {
+	return Mish(v)
+}
+
+// Mod: Remainder of a / b, broadcast as in NumPy. The sign follows b, or a with fmod (the C
+// function), which floats require. An integer x mod 0 is 0.
+func Mod(a, b *Value, fmod bool) *Value {
+	return apply(opMod, []*Value{a, b}, []attr{boolAttr(attrModFmod, fmod)}, 1)[0]
+}
+
+// Mod is the function [Mod] with v as its first input.
+func (v *Value) Mod(b *Value, fmod bool) *Value {
+	return Mod(v, b, fmod)
+}
+
+// Mul: Product of both inputs, broadcast as in NumPy. Integers wrap.
+func Mul(a, b *Value) *Value {
+	return apply(opMul, []*Value{a, b}, nil, 1)[0]
+}
+
+// Mul is the function [Mul] with v as its first input.
+func (v *Value) Mul(b *Value) *Value {
+	return Mul(v, b)
+}
+
+// Neg: The input with the other sign. The most negative integer wraps to itself.
+func Neg(input *Value) *Value {
+	return apply(opNeg, []*Value{input}, nil, 1)[0]
+}
+
+// Neg is the function [Neg] with v as its first input.
+func (v *Value) Neg() *Value {
+	return Neg(v)
+}
+
+// NonZero: Indices of the elements that are not 0, in row-major order, as [rank, count]; count
+// depends on the data.
+func NonZero(input *Value) *Value {
+	return apply(opNonZero, []*Value{input}, nil, 1)[0]
+}
+
+// NonZero is the function [NonZero] with v as its first input.
+func (v *Value) NonZero() *Value {
+	return NonZero(v)
+}
+
+// Not: Logical not.
+func Not(input *Value) *Value {
+	return apply(opNot, []*Value{input}, nil, 1)[0]
+}
+
+// Not is the function [Not] with v as its first input.
+func (v *Value) Not() *Value {
+	return Not(v)
+}
+
+// OneHot: values is [off, on]: a new axis of size depth holds `on` at the index and `off`
+// elsewhere. Negative indices count from the end; an index out of range gives `off` only.
+func OneHot(indices *Value, depth int, values *Value, axis int) *Value {
+	return apply(opOneHot, []*Value{indices, hostInts([]int{depth}), values}, []attr{intAttr(attrOneHotAxis, axis)}, 1)[0]
+}
+
+// OneHot is the function [OneHot] with v as its first input.
+func (v *Value) OneHot(depth int, values *Value, axis int) *Value {
+	return OneHot(v, depth, values, axis)
+}
+
+// Or: Logical or, broadcast as in NumPy.
+func Or(a, b *Value) *Value {
+	return apply(opOr, []*Value{a, b}, nil, 1)[0]
+}
+
+// Or is the function [Or] with v as its first input.
+func (v *Value) Or(b *Value) *Value {
+	return Or(v, b)
+}
+
+// PRelu: x for x >= 0, else slope * x; slope broadcasts to the shape of x.
+func PRelu(x, slope *Value) *Value {
+	return apply(opPRelu, []*Value{x, slope}, nil, 1)[0]
+}
+
+// PRelu is the function [PRelu] with v as its first input.
+func (v *Value) PRelu(slope *Value) *Value {
+	return PRelu(v, slope)
+}
+
+// PadOptions holds the options of [Pad]. The zero value is the default.
+type PadOptions struct {
+	// Mode: "constant", "reflect", "edge", "wrap"; empty means "constant".
+	Mode string
+}
+
+// Pad: data with elements added around it: pads is [begin..., end...] for the given axes (all by
+// default), negative values crop. constantValue, a scalar, defaults to 0; reflect mirrors without
+// the edge, edge repeats it, wrap continues from the other side. Absent inputs are nil. At most one
+// options struct is meant; the last one counts.
+func Pad(data *Value, pads []int, constantValue *Value, axes []int, opts ...PadOptions) *Value {
+	o := lastOption(opts)
+	attrs := []attr{}
+	if o.Mode != "" {
+		attrs = append(attrs, stringAttr(attrPadMode, o.Mode))
+	}
+	return apply(opPad, []*Value{data, hostList(pads), constantValue, hostInts(axes)}, attrs, 1)[0]
+}
+
+// Pad is the function [Pad] with v as its first input.
+func (v *Value) Pad(pads []int, constantValue *Value, axes []int, opts ...PadOptions) *Value {
+	return Pad(v, pads, constantValue, axes, opts...)
+}
+
+// Pow: a to the power of b, broadcast as in NumPy, in the dtype of a. Integer powers wrap; a
+// negative integer exponent gives 0 unless a is 1 or -1.
+func Pow(a, b *Value) *Value {
+	return apply(opPow, []*Value{a, b}, nil, 1)[0]
+}
+
+// Pow is the function [Pow] with v as its first input.
+func (v *Value) Pow(b *Value) *Value {
+	return Pow(v, b)
+}
+
+// RMSNormalization: x / sqrt(mean(x^2) + epsilon) * scale over the axes from axis to the last;
+// scale broadcasts to x. The result has the dtype of scale.
+func RMSNormalization(x, scale *Value, axis int, epsilon float64) *Value {
+	return apply(opRMSNormalization, []*Value{x, scale}, []attr{intAttr(attrRMSNormalizationAxis, axis), floatAttr(attrRMSNormalizationEpsilon, epsilon)}, 1)[0]
+}
+
+// RMSNormalization is the function [RMSNormalization] with v as its first input.
+func (v *Value) RMSNormalization(scale *Value, axis int, epsilon float64) *Value {
+	return RMSNormalization(v, scale, axis, epsilon)
+}
+
+// Range: start, start + delta, ... below limit (above it for a negative delta); all three are
+// scalars. The size is max(0, ceil((limit - start) / delta)); delta 0 is an error.
+func Range(start, limit, delta *Value) *Value {
+	return apply(opRange, []*Value{start, limit, delta}, nil, 1)[0]
+}
+
+// Reciprocal: 1 / x.
+func Reciprocal(input *Value) *Value {
+	return apply(opReciprocal, []*Value{input}, nil, 1)[0]
+}
+
+// Reciprocal is the function [Reciprocal] with v as its first input.
+func (v *Value) Reciprocal() *Value {
+	return Reciprocal(v)
+}
+
+// ReduceL1: Sum of absolute values, over axes, or over all of them when axes is absent or empty.
+// keepdims leaves the reduced axes with size 1. Over nothing the result is 0. Absent inputs are
+// nil.
+func ReduceL1(data *Value, axes []int, keepdims bool) *Value {
+	return apply(opReduceL1, []*Value{data, hostInts(axes)}, []attr{boolAttr(attrReduceL1Keepdims, keepdims)}, 1)[0]
+}
+
+// ReduceL1 is the function [ReduceL1] with v as its first input.
+func (v *Value) ReduceL1(axes []int, keepdims bool) *Value {
+	return ReduceL1(v, axes, keepdims)
+}
+
+// ReduceL2: Square root of the sum of squares, over axes, or over all of them when axes is absent
+// or empty. keepdims leaves the reduced axes with size 1. Over nothing the result is 0. Absent
+// inputs are nil.
+func ReduceL2(data *Value, axes []int, keepdims bool) *Value {
+	return apply(opReduceL2, []*Value{data, hostInts(axes)}, []attr{boolAttr(attrReduceL2Keepdims, keepdims)}, 1)[0]
+}
+
+// ReduceL2 is the function [ReduceL2] with v as its first input.
+func (v *Value) ReduceL2(axes []int, keepdims bool) *Value {
+	return ReduceL2(v, axes, keepdims)
+}
+
+// ReduceLogSum: Natural logarithm of the sum, over axes, or over all of them when axes is absent or
+// empty. keepdims leaves the reduced axes with size 1. Over nothing the result is -inf. Absent
+// inputs are nil.
+func ReduceLogSum(data *Value, axes []int, keepdims bool) *Value {
+	return apply(opReduceLogSum, []*Value{data, hostInts(axes)}, []attr{boolAttr(attrReduceLogSumKeepdims, keepdims)}, 1)[0]
+}
+
+// ReduceLogSum is the function [ReduceLogSum] with v as its first input.
+func (v *Value) ReduceLogSum(axes []int, keepdims bool) *Value {
+	return ReduceLogSum(v, axes, keepdims)
+}
+
+// ReduceLogSumExp: Logarithm of the sum of exponentials, shifted by the largest element so that it
+// does not overflow, over axes, or over all of them when axes is absent or empty. keepdims leaves
+// the reduced axes with size 1. Over nothing the result is -inf. Absent inputs are nil.
+func ReduceLogSumExp(data *Value, axes []int, keepdims bool) *Value {
+	return apply(opReduceLogSumExp, []*Value{data, hostInts(axes)}, []attr{boolAttr(attrReduceLogSumExpKeepdims, keepdims)}, 1)[0]
+}
+
+// ReduceLogSumExp is the function [ReduceLogSumExp] with v as its first input.
+func (v *Value) ReduceLogSumExp(axes []int, keepdims bool) *Value {
+	return ReduceLogSumExp(v, axes, keepdims)
+}
+
+// ReduceMax: Largest element; NaN propagates, over axes, or over all of them when axes is absent or
+// empty. keepdims leaves the reduced axes with size 1. Over nothing the result is the lowest value
+// of the dtype (-inf for floats). Absent inputs are nil.
+func ReduceMax(data *Value, axes []int, keepdims bool) *Value {
+	return apply(opReduceMax, []*Value{data, hostInts(axes)}, []attr{boolAttr(attrReduceMaxKeepdims, keepdims)}, 1)[0]
+}
+
+// ReduceMax is the function [ReduceMax] with v as its first input.
+func (v *Value) ReduceMax(axes []int, keepdims bool) *Value {
+	return ReduceMax(v, axes, keepdims)
+}
+
+// ReduceMean: Mean; integers truncate, over axes, or over all of them when axes is absent or empty.
+// keepdims leaves the reduced axes with size 1. Over nothing the result is NaN (0 for integers).
+// Absent inputs are nil.
+func ReduceMean(data *Value, axes []int, keepdims bool) *Value {
+	return apply(opReduceMean, []*Value{data, hostInts(axes)}, []attr{boolAttr(attrReduceMeanKeepdims, keepdims)}, 1)[0]
+}
+
+// ReduceMean is the function [ReduceMean] with v as its first input.
+func (v *Value) ReduceMean(axes []int, keepdims bool) *Value {
+	return ReduceMean(v, axes, keepdims)
+}
+
+// ReduceMin: Smallest element; NaN propagates, over axes, or over all of them when axes is absent
+// or empty. keepdims leaves the reduced axes with size 1. Over nothing the result is the highest
+// value of the dtype (inf for floats). Absent inputs are nil.
+func ReduceMin(data *Value, axes []int, keepdims bool) *Value {
+	return apply(opReduceMin, []*Value{data, hostInts(axes)}, []attr{boolAttr(attrReduceMinKeepdims, keepdims)}, 1)[0]
+}
+
+// ReduceMin is the function [ReduceMin] with v as its first input.
+func (v *Value) ReduceMin(axes []int, keepdims bool) *Value {
+	return ReduceMin(v, axes, keepdims)
+}
+
+// ReduceProd: Product, over axes, or over all of them when axes is absent or empty. keepdims leaves
+// the reduced axes with size 1. Over nothing the result is 1. Absent inputs are nil.
+func ReduceProd(data *Value, axes []int, keepdims bool) *Value {
+	return apply(opReduceProd, []*Value{data, hostInts(axes)}, []attr{boolAttr(attrReduceProdKeepdims, keepdims)}, 1)[0]
+}
+
+// ReduceProd is the function [ReduceProd] with v as its first input.
+func (v *Value) ReduceProd(axes []int, keepdims bool) *Value {
+	return ReduceProd(v, axes, keepdims)
+}
+
+// ReduceSum: Sum, over axes, or over all of them when axes is absent or empty. keepdims leaves the
+// reduced axes with size 1. Over nothing the result is 0. Absent inputs are nil.
+func ReduceSum(data *Value, axes []int, keepdims bool) *Value {
+	return apply(opReduceSum, []*Value{data, hostInts(axes)}, []attr{boolAttr(attrReduceSumKeepdims, keepdims)}, 1)[0]
+}
+
+// ReduceSum is the function [ReduceSum] with v as its first input.
+func (v *Value) ReduceSum(axes []int, keepdims bool) *Value {
+	return ReduceSum(v, axes, keepdims)
+}
+
+// ReduceSumSquare: Sum of squares, over axes, or over all of them when axes is absent or empty.
+// keepdims leaves the reduced axes with size 1. Over nothing the result is 0. Absent inputs are
+// nil.
+func ReduceSumSquare(data *Value, axes []int, keepdims bool) *Value {
+	return apply(opReduceSumSquare, []*Value{data, hostInts(axes)}, []attr{boolAttr(attrReduceSumSquareKeepdims, keepdims)}, 1)[0]
+}
+
+// ReduceSumSquare is the function [ReduceSumSquare] with v as its first input.
+func (v *Value) ReduceSumSquare(axes []int, keepdims bool) *Value {
+	return ReduceSumSquare(v, axes, keepdims)
+}
+
+// Relu: max(0, x). NaN propagates.
+func Relu(input *Value) *Value {
+	return apply(opRelu, []*Value{input}, nil, 1)[0]
+}
+
+// Relu is the function [Relu] with v as its first input.
+func (v *Value) Relu() *Value {
+	return Relu(v)
+}
+
+// ReshapeOptions holds the options of [Reshape]. The zero value is the default.
+type ReshapeOptions struct {
+	Allowzero bool
+}
+
+// Reshape: The same elements with another shape. One dim may be -1 and is worked out; 0 copies the
+// dim of data at that place, or means size 0 with allowzero. At most one options struct is meant;
+// the last one counts.
+func Reshape(data *Value, shape []int, opts ...ReshapeOptions) *Value {
+	o := lastOption(opts)
+	attrs := []attr{}
+	if o.Allowzero {
+		attrs = append(attrs, boolAttr(attrReshapeAllowzero, o.Allowzero))
+	}
+	return apply(opReshape, []*Value{data, hostList(shape)}, attrs, 1)[0]
+}
+
+// Reshape is the function [Reshape] with v as its first input.
+func (v *Value) Reshape(shape []int, opts ...ReshapeOptions) *Value {
+	return Reshape(v, shape, opts...)
+}
+
+// ResizeOptions holds the options of [Resize]. The zero value is the default.
+type ResizeOptions struct {
+	// Roi: may be nil.
+	Roi       *Value
+	Antialias bool
+	// Axes: nil means absent.
+	Axes []int
+	// CoordinateTransformationMode: "half_pixel", "half_pixel_symmetric", "pytorch_half_pixel",
+	// "align_corners", "asymmetric", "tf_crop_and_resize"; empty means "half_pixel".
+	CoordinateTransformationMode string
+	// CubicCoeffA: nil means -0.75.
+	CubicCoeffA        *float64
+	ExcludeOutside     bool
+	ExtrapolationValue float64
+	// KeepAspectRatioPolicy: "stretch", "not_larger", "not_smaller"; empty means "stretch".
+	KeepAspectRatioPolicy string
+	// NearestMode: "round_prefer_floor", "round_prefer_ceil", "floor", "ceil"; empty means
+	// "round_prefer_floor".
+	NearestMode string
+}
+
+// Resize: x sampled on another grid; exactly one of scales (a float32 factor per axis) and sizes is
+// given, for the axes in axes (all by default). roi is read only by tf_crop_and_resize. Absent
+// inputs are nil. At most one options struct is meant; the last one counts.
+func Resize(x, scales *Value, sizes []int, mode string, opts ...ResizeOptions) *Value {
+	o := lastOption(opts)
+	attrs := []attr{stringAttr(attrResizeMode, mode)}
+	if o.Antialias {
+		attrs = append(attrs, boolAttr(attrResizeAntialias, o.Antialias))
+	}
+	if o.Axes != nil {
+		attrs = append(attrs, intsAttr(attrResizeAxes, o.Axes))
+	}
+	if o.CoordinateTransformationMode != "" {
+		attrs = append(attrs, stringAttr(attrResizeCoordinateTransformationMode, o.CoordinateTransformationMode))
+	}
+	if o.CubicCoeffA != nil {
+		attrs = append(attrs, floatAttr(attrResizeCubicCoeffA, *o.CubicCoeffA))
+	}
+	if o.ExcludeOutside {
+		attrs = append(attrs, boolAttr(attrResizeExcludeOutside, o.ExcludeOutside))
+	}
+	if o.ExtrapolationValue != 0 {
+		attrs = append(attrs, floatAttr(attrResizeExtrapolationValue, o.ExtrapolationValue))
+	}
+	if o.KeepAspectRatioPolicy != "" {
+		attrs = append(attrs, stringAttr(attrResizeKeepAspectRatioPolicy, o.KeepAspectRatioPolicy))
+	}
+	if o.NearestMode != "" {
+		attrs = append(attrs, stringAttr(attrResizeNearestMode, o.NearestMode))
+	}
+	return apply(opResize, []*Value{x, o.Roi, scales, hostInts(sizes)}, attrs, 1)[0]
+}
+
+// Resize is the function [Resize] with v as its first input.
+func (v *Value) Resize(scales *Value, sizes []int, mode string, opts ...ResizeOptions) *Value {
+	return Resize(v, scales, sizes, mode, opts...)
+}
+
+// ReverseSequence: The first sequenceLens[b] elements along timeAxis reversed for each batch b, the
+// rest unchanged. The two axes are 0 and 1 in either order.
+func ReverseSequence(input, sequenceLens *Value, batchAxis, timeAxis int) *Value {
+	return apply(opReverseSequence, []*Value{input, sequenceLens}, []attr{intAttr(attrReverseSequenceBatchAxis, batchAxis), intAttr(attrReverseSequenceTimeAxis, timeAxis)}, 1)[0]
+}
+
+// ReverseSequence is the function [ReverseSequence] with v as its first input.
+func (v *Value) ReverseSequence(sequenceLens *Value, batchAxis, timeAxis int) *Value {
+	return ReverseSequence(v, sequenceLens, batchAxis, timeAxis)
+}
+
+// RotaryEmbeddingOptions holds the options of [RotaryEmbedding]. The zero value is the default.
+type RotaryEmbeddingOptions struct {
+	Interleaved        bool
+	NumHeads           int
+	RotaryEmbeddingDim int
+}
+
+// RotaryEmbedding: Pairs of elements of x [batch, heads, sequence, head size] (or [batch, sequence,
+// hidden] with NumHeads) rotated by the angles in cosCache and sinCache: [max position, rotary / 2]
+// looked up by positionIds [batch, sequence], or [batch, sequence, rotary / 2] without them. Pairs
+// are (i, i + rotary / 2), or neighbours when interleaved; only the first RotaryEmbeddingDim
+// elements turn, all when it is 0. Absent inputs are nil. At most one options struct is meant; the
+// last one counts.
+func RotaryEmbedding(x, cosCache, sinCache, positionIds *Value, opts ...RotaryEmbeddingOptions) *Value {
+	o := lastOption(opts)
+	attrs := []attr{}
+	if o.Interleaved {
+		attrs = append(attrs, boolAttr(attrRotaryEmbeddingInterleaved, o.Interleaved))
+	}
+	if o.NumHeads != 0 {
+		attrs = append(attrs, intAttr(attrRotaryEmbeddingNumHeads, o.NumHeads))
+	}
+	if o.RotaryEmbeddingDim != 0 {
+		attrs = append(attrs, intAttr(attrRotaryEmbeddingRotaryEmbeddingDim, o.RotaryEmbeddingDim))
+	}
+	return apply(opRotaryEmbedding, []*Value{x, cosCache, sinCache, positionIds}, attrs, 1)[0]
+}
+
+// RotaryEmbedding is the function [RotaryEmbedding] with v as its first input.
+func (v *Value) RotaryEmbedding(cosCache, sinCache, positionIds *Value, opts ...RotaryEmbeddingOptions) *Value {
+	return RotaryEmbedding(v, cosCache, sinCache, positionIds, opts...)
+}
+
+// Round: Nearest whole number, halves to even.
+func Round(input *Value) *Value {
+	return apply(opRound, []*Value{input}, nil, 1)[0]
+}
+
+// Round is the function [Round] with v as its first input.
+func (v *Value) Round() *Value {
+	return Round(v)
+}
+
+// ScatterElementsOptions holds the options of [ScatterElements]. The zero value is the default.
+type ScatterElementsOptions struct {
+	// Reduction: "none", "add", "mul", "max", "min"; empty means "none".
+	Reduction string
+}
+
+// ScatterElements: A copy of data where output[indices[i][j]][j] = updates[i][j] for axis 0 (and so
+// on), combined with the old value by reduction. With none, of equal indices the last update in
+// row-major order stays. Negative indices count from the end; one out of range is an error. At most
+// one options struct is meant; the last one counts.
+func ScatterElements(data, indices, updates *Value, axis int, opts ...ScatterElementsOptions) *Value {
+	o := lastOption(opts)
+	attrs := []attr{intAttr(attrScatterElementsAxis, axis)}
+	if o.Reduction != "" {
+		attrs = append(attrs, stringAttr(attrScatterElementsReduction, o.Reduction))
+	}
+	return apply(opScatterElements, []*Value{data, indices, updates}, attrs, 1)[0]
+}
+
+// ScatterElements is the function [ScatterElements] with v as its first input.
+func (v *Value) ScatterElements(indices, updates *Value, axis int, opts ...ScatterElementsOptions) *Value {
+	return ScatterElements(v, indices, updates, axis, opts...)
+}
+
+// ScatterNDOptions holds the options of [ScatterND]. The zero value is the default.
+type ScatterNDOptions struct {
+	// Reduction: "none", "add", "mul", "max", "min"; empty means "none".
+	Reduction string
+}
+
+// ScatterND: A copy of data with the slices addressed by the index tuples (last axis of indices)
+// replaced by updates, or combined by reduction. With none, of equal indices the last update in
+// row-major order stays. Negative indices count from the end; one out of range is an error. At most
+// one options struct is meant; the last one counts.
+func ScatterND(data, indices, updates *Value, opts ...ScatterNDOptions) *Value {
+	o := lastOption(opts)
+	attrs := []attr{}
+	if o.Reduction != "" {
+		attrs = append(attrs, stringAttr(attrScatterNDReduction, o.Reduction))
+	}
+	return apply(opScatterND, []*Value{data, indices, updates}, attrs, 1)[0]
+}
+
+// ScatterND is the function [ScatterND] with v as its first input.
+func (v *Value) ScatterND(indices, updates *Value, opts ...ScatterNDOptions) *Value {
+	return ScatterND(v, indices, updates, opts...)
+}
+
+// SeluOptions holds the options of [Selu]. The zero value is the default.
+type SeluOptions struct {
+	// Alpha: nil means 1.67326.
+	Alpha *float64
+	// Gamma: nil means 1.0507.
+	Gamma *float64
+}
+
+// Selu: gamma * x for x > 0, else gamma * alpha * (exp(x) - 1). At most one options struct is
+// meant; the last one counts.
+func Selu(input *Value, opts ...SeluOptions) *Value {
+	o := lastOption(opts)
+	attrs := []attr{}
+	if o.Alpha != nil {
+		attrs = append(attrs, floatAttr(attrSeluAlpha, *o.Alpha))
+	}
+	if o.Gamma != nil {
+		attrs = append(attrs, floatAttr(attrSeluGamma, *o.Gamma))
+	}
+	return apply(opSelu, []*Value{input}, attrs, 1)[0]
+}
+
+// Selu is the function [Selu] with v as its first input.
+func (v *Value) Selu(opts ...SeluOptions) *Value {
+	return Selu(v, opts...)
+}
+
+// ShapeOfOptions holds the options of [ShapeOf]. The zero value is the default.
+type ShapeOfOptions struct {
+	Start int
+	// End: nil means absent.
+	End *int
+}
+
+// ShapeOf: The dims of data from start up to, not including, end (the rank when absent) as a
+// vector. Negative values count from the end, both are clamped. At most one options struct is
+// meant; the last one counts.
+func ShapeOf(data *Value, opts ...ShapeOfOptions) *Value {
+	o := lastOption(opts)
+	attrs := []attr{}
+	if o.Start != 0 {
+		attrs = append(attrs, intAttr(attrShapeOfStart, o.Start))
+	}
+	if o.End != nil {
+		attrs = append(attrs, intAttr(attrShapeOfEnd, *o.End))
+	}
+	return apply(opShapeOf, []*Value{data}, attrs, 1)[0]
+}
+
+// ShapeOf is the function [ShapeOf] with v as its first input.
+func (v *Value) ShapeOf(opts ...ShapeOfOptions) *Value {
+	return ShapeOf(v, opts...)
+}
+
+// Shrink: x + bias for x < -lambd, x - bias for x > lambd, else 0.
+func Shrink(input *Value, lambd, bias float64) *Value {
+	return apply(opShrink, []*Value{input}, []attr{floatAttr(attrShrinkLambd, lambd), floatAttr(attrShrinkBias, bias)}, 1)[0]
+}
+
+// Shrink is the function [Shrink] with v as its first input.
+func (v *Value) Shrink(lambd, bias float64) *Value {
+	return Shrink(v, lambd, bias)
+}
+
+// Sigmoid: 1 / (1 + exp(-x)).
+func Sigmoid(input *Value) *Value {
+	return apply(opSigmoid, []*Value{input}, nil, 1)[0]
+}
+
+// Sigmoid is the function [Sigmoid] with v as its first input.
+func (v *Value) Sigmoid() *Value {
+	return Sigmoid(v)
+}
+
+// Sign: -1, 0 or 1; NaN stays NaN.
+func Sign(input *Value) *Value {
+	return apply(opSign, []*Value{input}, nil, 1)[0]
+}
+
+// Sign is the function [Sign] with v as its first input.
+func (v *Value) Sign() *Value {
+	return Sign(v)
+}
+
+// SiluOptions holds the options of [Silu]. The zero value is the default.
+type SiluOptions struct {
+	// Alpha: nil means 1.
+	Alpha *float64
+}
+
+// Silu: x * sigmoid(alpha * x). ONNX calls it Swish. At most one options struct is meant; the last
+// one counts.
+func Silu(input *Value, opts ...SiluOptions) *Value {
+	o := lastOption(opts)
+	attrs := []attr{}
+	if o.Alpha != nil {
+		attrs = append(attrs, floatAttr(attrSiluAlpha, *o.Alpha))
+	}
+	return apply(opSilu, []*Value{input}, attrs, 1)[0]
+}
+
+// Silu is the function [Silu] with v as its first input.
+func (v *Value) Silu(opts ...SiluOptions) *Value {
+	return Silu(v, opts...)
+}
+
+// Sin: Sine of radians.
+func Sin(input *Value) *Value {
+	return apply(opSin, []*Value{input}, nil, 1)[0]
+}
+
+// Sin is the function [Sin] with v as its first input.
+func (v *Value) Sin() *Value {
+	return Sin(v)
+}
+
+// Sinh: Hyperbolic sine.
+func Sinh(input *Value) *Value {
+	return apply(opSinh, []*Value{input}, nil, 1)[0]
+}
+
+// Sinh is the function [Sinh] with v as its first input.
+func (v *Value) Sinh() *Value {
+	return Sinh(v)
+}
+
+// SizeOf: The number of elements of data as a scalar.
+func SizeOf(data *Value) *Value {
+	return apply(opSizeOf, []*Value{data}, nil, 1)[0]
+}
+
+// SizeOf is the function [SizeOf] with v as its first input.
+func (v *Value) SizeOf() *Value {
+	return SizeOf(v)
+}
+
+// Slice: data[start:end:step] per axis as in Python: negative positions count from the end, all are
+// clamped, a step may be negative but not 0. axes defaults to the first ones in order, steps to 1.
+// Absent inputs are nil.
+func Slice(data *Value, starts, ends, axes, steps []int) *Value {
+	return apply(opSlice, []*Value{data, hostList(starts), hostList(ends), hostInts(axes), hostInts(steps)}, nil, 1)[0]
+}
+
+// Slice is the function [Slice] with v as its first input.
+func (v *Value) Slice(starts, ends, axes, steps []int) *Value {
+	return Slice(v, starts, ends, axes, steps)
+}
+
+// Softmax: exp(x - max) / sum(exp(x - max)) along axis. A row of -inf only gives NaN, or 0 with
+// zero_masked_rows (files only).
+func Softmax(input *Value, axis int) *Value {
+	return apply(opSoftmax, []*Value{input}, []attr{intAttr(attrSoftmaxAxis, axis)}, 1)[0]
+}
+
+// Softmax is the function [Softmax] with v as its first input.
+func (v *Value) Softmax(axis int) *Value {
+	return Softmax(v, axis)
+}
+
+// Softplus: log(1 + exp(x)), without overflow for large x.
+func Softplus(input *Value) *Value {
+	return apply(opSoftplus, []*Value{input}, nil, 1)[0]
+}
+
+// Softplus is the function [Softplus] with v as its first input.
+func (v *Value) Softplus() *Value {
+	return Softplus(v)
+}
+
+// Softsign: x / (1 + |x|).
+func Softsign(input *Value) *Value {
+	return apply(opSoftsign, []*Value{input}, nil, 1)[0]
+}
+
+// Softsign is the function [Softsign] with v as its first input.
+func (v *Value) Softsign() *Value {
+	return Softsign(v)
+}
+
+// SpaceToDepth: [N, C, H, W] -> [N, C * b^2, H / b, W / b]: b x b blocks become channels, the block
+// index outermost. H and W must be multiples of b.
+func SpaceToDepth(input *Value, blocksize int) *Value {
+	return apply(opSpaceToDepth, []*Value{input}, []attr{intAttr(attrSpaceToDepthBlocksize, blocksize)}, 1)[0]
+}
+
+// SpaceToDepth is the function [SpaceToDepth] with v as its first input.
+func (v *Value) SpaceToDepth(blocksize int) *Value {
+	return SpaceToDepth(v, blocksize)
+}
+
+// Split: The input cut along axis into pieces of the sizes in split; without it into numOutputs
+// pieces of equal size, the last one smaller when it does not divide evenly. Absent inputs are nil.
+// numOutputs is read only when split is nil.
+func Split(input *Value, split []int, axis, numOutputs int) []*Value {
+	attrs := []attr{intAttr(attrSplitAxis, axis)}
+	n := len(split)
+	if split == nil {
+		n = numOutputs
+		attrs = append(attrs, intAttr(attrSplitNumOutputs, n))
+	}
+	return apply(opSplit, []*Value{input, hostInts(split)}, attrs, n)
+}
+
+// Split is the function [Split] with v as its first input.
+func (v *Value) Split(split []int, axis, numOutputs int) []*Value {
+	return Split(v, split, axis, numOutputs)
+}
+
+// Sqrt: Square root; NaN below 0.
+func Sqrt(input *Value) *Value {
+	return apply(opSqrt, []*Value{input}, nil, 1)[0]
+}
+
+// Sqrt is the function [Sqrt] with v as its first input.
+func (v *Value) Sqrt() *Value {
+	return Sqrt(v)
+}
+
+// Squeeze: data without the axes given, which must have size 1; without axes, all dims of size 1
+// go. Absent inputs are nil.
+func Squeeze(data *Value, axes []int) *Value {
+	return apply(opSqueeze, []*Value{data, hostInts(axes)}, nil, 1)[0]
+}
+
+// Squeeze is the function [Squeeze] with v as its first input.
+func (v *Value) Squeeze(axes []int) *Value {
+	return Squeeze(v, axes)
+}
+
+// Sub: a - b, broadcast as in NumPy. Integers wrap.
+func Sub(a, b *Value) *Value {
+	return apply(opSub, []*Value{a, b}, nil, 1)[0]
+}
+
+// Sub is the function [Sub] with v as its first input.
+func (v *Value) Sub(b *Value) *Value {
+	return Sub(v, b)
+}
+
+// Sum: Sum of the inputs element by element, broadcast as in NumPy. Integers wrap.
+func Sum(inputs ...*Value) *Value {
+	return apply(opSum, inputs, nil, 1)[0]
+}
+
+// Tan: Tangent of radians.
+func Tan(input *Value) *Value {
+	return apply(opTan, []*Value{input}, nil, 1)[0]
+}
+
+// Tan is the function [Tan] with v as its first input.
+func (v *Value) Tan() *Value {
+	return Tan(v)
+}
+
+// Tanh: Hyperbolic tangent.
+func Tanh(input *Value) *Value {
+	return apply(opTanh, []*Value{input}, nil, 1)[0]
+}
+
+// Tanh is the function [Tanh] with v as its first input.
+func (v *Value) Tanh() *Value {
+	return Tanh(v)
+}
+
+// ThresholdedRelu: x for x > alpha, else 0. NaN gives 0.
+func ThresholdedRelu(input *Value, alpha float64) *Value {
+	return apply(opThresholdedRelu, []*Value{input}, []attr{floatAttr(attrThresholdedReluAlpha, alpha)}, 1)[0]
+}
+
+// ThresholdedRelu is the function [ThresholdedRelu] with v as its first input.
+func (v *Value) ThresholdedRelu(alpha float64) *Value {
+	return ThresholdedRelu(v, alpha)
+}
+
+// Tile: The input repeated repeats[i] times along each axis i.
+func Tile(input *Value, repeats []int) *Value {
+	return apply(opTile, []*Value{input, hostList(repeats)}, nil, 1)[0]
+}
+
+// Tile is the function [Tile] with v as its first input.
+func (v *Value) Tile(repeats []int) *Value {
+	return Tile(v, repeats)
+}
+
+// TopK: The k largest (or smallest) elements along axis in order, and their indices. Of equal
+// values the lower index comes first; NaN counts as larger than any number. k must be between 0 and
+// the size of the axis.
+func TopK(x *Value, k, axis int, largest bool) (values, indices *Value) {
+	out := apply(opTopK, []*Value{x, hostInts([]int{k})}, []attr{intAttr(attrTopKAxis, axis), boolAttr(attrTopKLargest, largest)}, 2)
+	return out[0], out[1]
+}
+
+// TopK is the function [TopK] with v as its first input.
+func (v *Value) TopK(k, axis int, largest bool) (values, indices *Value) {
+	return TopK(v, k, axis, largest)
+}
+
+// Transpose: Axes reordered: output axis i is input axis perm[i]. Without perm the order is
+// reversed.
+func Transpose(data *Value, perm []int) *Value {
+	attrs := []attr{}
+	if perm != nil {
+		attrs = append(attrs, intsAttr(attrTransposePerm, perm))
+	}
+	return apply(opTranspose, []*Value{data}, attrs, 1)[0]
+}
+
+// Transpose is the function [Transpose] with v as its first input.
+func (v *Value) Transpose(perm []int) *Value {
+	return Transpose(v, perm)
+}
+
+// Trilu: The upper (or lower) triangle of the last two axes, diagonal k included, zeros elsewhere.
+// k > 0 is above the main diagonal; absent means 0.
+func Trilu(input *Value, k int, upper bool) *Value {
+	return apply(opTrilu, []*Value{input, hostInts([]int{k})}, []attr{boolAttr(attrTriluUpper, upper)}, 1)[0]
+}
+
+// Trilu is the function [Trilu] with v as its first input.
+func (v *Value) Trilu(k int, upper bool) *Value {
+	return Trilu(v, k, upper)
+}
+
+// Unsqueeze: New axes of size 1 at the given positions of the result; no position twice.
+func Unsqueeze(data *Value, axes []int) *Value {
+	return apply(opUnsqueeze, []*Value{data, hostList(axes)}, nil, 1)[0]
+}
+
+// Unsqueeze is the function [Unsqueeze] with v as its first input.
+func (v *Value) Unsqueeze(axes []int) *Value {
+	return Unsqueeze(v, axes)
+}
+
+// Where: x where condition is true, else y; all three broadcast as in NumPy.
+func Where(condition, x, y *Value) *Value {
+	return apply(opWhere, []*Value{condition, x, y}, nil, 1)[0]
+}
+
+// Where is the function [Where] with v as its first input.
+func (v *Value) Where(x, y *Value) *Value {
+	return Where(v, x, y)
+}
+
+// Xor: Logical exclusive or, broadcast as in NumPy.
+func Xor(a, b *Value) *Value {
+	return apply(opXor, []*Value{a, b}, nil, 1)[0]
+}
+
+// Xor is the function [Xor] with v as its first input.
+func (v *Value) Xor(b *Value) *Value {
+	return Xor(v, b)
+}
