@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/build/builder.h"
+
+#include <cstring>
+
+#include "engine/ir/error.h"
+
+namespace nef::build {
+
+using ir::Dim;
+using ir::Inferred;
+using ir::NodeId;
+using ir::Operand;
+using ir::ValueId;
+
+namespace {
+
+constexpr size_t kInlineOperands = 8;
+constexpr size_t kInlineResults = 4;
+
+bool may_have_content(const ir::Graph& graph, ValueId v) {
+  const nef_dtype t = graph.dtype(v);
+  if (t != NEF_INT64 && t != NEF_INT32) return false;
+  return graph.dims(v).size() <= 1;
+}
+
+void read_constant_content(ir::Graph& graph, ValueId v) {
+  const auto dims = graph.dims(v);
+  const int64_t n = dims.empty() ? 1 : dims[0];
+  if (n > static_cast<int64_t>(ir::kMaxContent)) return;
+  std::vector<Dim> elements(static_cast<size_t>(n));
+  const void* data = graph.constant_data(v)->data();
+  for (int64_t i = 0; i < n; ++i) {
+    if (graph.dtype(v) == NEF_INT64) {
+      std::memcpy(&elements[i], static_cast<const char*>(data) + 8 * i, 8);
+    } else {
+      int32_t x;
+      std::memcpy(&x, static_cast<const char*>(data) + 4 * i, 4);
+      elements[i] = x;
+    }
+    // Numbers this far down would read as expressions; nothing sensible is lost without them.
+    if (ir::is_expr(elements[i])) return;
+  }
+  graph.set_content(v, elements);
+}
+
+}  // namespace
+
+Operand operand(ir::Graph& graph, ValueId v) {
+  if (v == ir::kNone) return {};
+  Operand o;
+  o.present = true;
+  o.dtype = graph.dtype(v);
+  if (may_have_content(graph, v)) {
+    if (!graph.has_content(v) && graph.is_constant(v)) read_constant_content(graph, v);
+    if (graph.has_content(v)) {
+      o.has_content = true;
+      o.content = graph.content(v);
+    }
+  }
+  o.dims = graph.dims(v);
+  return o;
+}
+
+NodeId Builder::add(nef_op op, std::span<const ValueId> inputs,
+                    std::span<const int64_t> attr_words, size_t n_outputs) {
+  Operand inline_operands[kInlineOperands];
+  std::vector<Operand> heap_operands;
+  Operand* operands = inline_operands;
+  if (inputs.size() > kInlineOperands) {
+    heap_operands.resize(inputs.size());
+    operands = heap_operands.data();
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) operands[i] = operand(graph_, inputs[i]);
+  // Reading content may have moved the pools that earlier spans point into.
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (operands[i].has_content) operands[i].content = graph_.content(inputs[i]);
+  }
+  const std::span<const Operand> view(operands, inputs.size());
+  const ir::Attrs attrs(attr_words);
+  if (n_outputs == 0) n_outputs = ir::default_output_count(op, attrs, view);
+
+  Inferred inline_results[kInlineResults];
+  std::vector<Inferred> heap_results;
+  Inferred* results = inline_results;
+  if (n_outputs > kInlineResults) {
+    heap_results.resize(n_outputs);
+    results = heap_results.data();
+  }
+  ir::infer(op, attrs, view, graph_.pool(), {results, n_outputs});
+
+  ir::Graph::Type inline_types[kInlineResults];
+  std::vector<ir::Graph::Type> heap_types;
+  ir::Graph::Type* types = inline_types;
+  if (n_outputs > kInlineResults) {
+    heap_types.resize(n_outputs);
+    types = heap_types.data();
+  }
+  for (size_t i = 0; i < n_outputs; ++i) {
+    types[i] = {results[i].dtype, graph_.shapes().intern(results[i].shape)};
+  }
+  const NodeId n = graph_.add_node(op, inputs, attr_words, {types, n_outputs});
+  for (size_t i = 0; i < n_outputs; ++i) {
+    if (!results[i].has_content) continue;
+    graph_.set_content(graph_.output(n, static_cast<uint32_t>(i)), results[i].content);
+  }
+  return n;
+}
+
+ValueId Builder::value(nef_op op, std::span<const ValueId> inputs,
+                       std::span<const int64_t> attr_words) {
+  return graph_.output(add(op, inputs, attr_words, 1));
+}
+
+ValueId Builder::ints(std::span<const int64_t> elements) {
+  auto buffer = ir::Buffer::allocate(elements.size_bytes());
+  std::memcpy(buffer->data(), elements.data(), elements.size_bytes());
+  const Dim dims[1] = {static_cast<Dim>(elements.size())};
+  return graph_.add_constant(NEF_INT64, dims, std::move(buffer));
+}
+
+ValueId Builder::int_scalar(int64_t element) {
+  auto buffer = ir::Buffer::allocate(sizeof element);
+  std::memcpy(buffer->data(), &element, sizeof element);
+  return graph_.add_constant(NEF_INT64, {}, std::move(buffer));
+}
+
+}  // namespace nef::build

@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/build/lazy.h"
+
+#include <cstring>
+#include <mutex>
+#include <new>
+#include <unordered_map>
+
+#include "engine/ir/dtype.h"
+#include "engine/ir/error.h"
+#include "engine/ir/infer.h"
+
+namespace nef::build {
+
+using ir::Dim;
+using ir::ValueId;
+
+namespace {
+
+// Guards materialised data, capture marks, and the symbols of lazy dims.
+std::mutex& lazy_mutex() {
+  static std::mutex* m = new std::mutex;  // never destroyed: handles may outlive static storage
+  return *m;
+}
+ir::DimPool& lazy_pool() {
+  static auto* pool = new ir::DimPool;
+  return *pool;
+}
+uint64_t g_epoch = 0;  // guarded by lazy_mutex()
+std::atomic<uint64_t> g_live{0};
+
+size_t align8(size_t n) { return (n + 7) & ~size_t{7}; }
+
+bool is_symbolic(const LazyTensor* t) {
+  if (!ir::dims_static(t->dims())) return true;
+  return t->content != nullptr && !ir::dims_static(*t->content);
+}
+
+}  // namespace
+
+// Lays a node out in one block: node | outputs | input pointers | attributes | dims.
+class LazyFactory {
+ public:
+  struct Output {
+    nef_dtype dtype;
+    std::span<const Dim> dims;
+  };
+
+  static LazyNode* create(LazyNode::Kind kind, nef_op op, std::span<LazyTensor* const> inputs,
+                          std::span<const int64_t> attrs, std::span<const Output> outputs) {
+    size_t n_dims = 0;
+    for (const Output& o : outputs) n_dims += o.dims.size();
+    const size_t at_outputs = align8(sizeof(LazyNode));
+    const size_t at_inputs = at_outputs + align8(outputs.size() * sizeof(LazyTensor));
+    const size_t at_attrs = at_inputs + inputs.size() * sizeof(LazyTensor*);
+    const size_t at_dims = at_attrs + attrs.size() * sizeof(int64_t);
+    char* block = static_cast<char*>(::operator new(at_dims + n_dims * sizeof(Dim)));
+    auto* node = new (block) LazyNode;
+    node->kind_ = kind;
+    node->op_ = op;
+    node->n_outputs_ = static_cast<uint32_t>(outputs.size());
+    node->n_inputs_ = static_cast<uint32_t>(inputs.size());
+    node->n_attrs_ = static_cast<uint32_t>(attrs.size());
+    node->outputs_ = reinterpret_cast<LazyTensor*>(block + at_outputs);
+    node->inputs_ = reinterpret_cast<LazyTensor**>(block + at_inputs);
+    node->attrs_ = reinterpret_cast<int64_t*>(block + at_attrs);
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      node->inputs_[i] = inputs[i];
+      if (inputs[i] != nullptr) retain(inputs[i]);
+    }
+    if (!attrs.empty()) std::memcpy(node->attrs_, attrs.data(), attrs.size_bytes());
+    auto* dims = reinterpret_cast<Dim*>(block + at_dims);
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      const auto& d = outputs[i].dims;
+      new (node->outputs_ + i) LazyTensor{node, static_cast<uint32_t>(i), outputs[i].dtype,
+                                          static_cast<uint32_t>(d.size()), dims, nullptr, nullptr};
+      if (!d.empty()) std::memcpy(dims, d.data(), d.size_bytes());
+      dims += d.size();
+    }
+    g_live.fetch_add(1, std::memory_order_relaxed);
+    return node;
+  }
+
+  static void set_name(LazyNode* node, std::string_view name) { node->name_ = name; }
+  static void set_device(LazyNode* node, std::string_view device) { node->device_ = device; }
+  // The creator's reference becomes one reference per output handed out.
+  static void add_refs(LazyNode* node, uint32_t n) { node->refs_.fetch_add(n); }
+};
+
+void retain(LazyTensor* t) { t->node->refs_.fetch_add(1, std::memory_order_relaxed); }
+
+void release(LazyTensor* t) {
+  if (t == nullptr) return;
+  // Chains of nodes can be a million long: a worklist instead of recursion. The common case
+  // (nothing dies) does not touch it.
+  if (t->node->refs_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  std::vector<LazyNode*> dead{t->node};
+  while (!dead.empty()) {
+    LazyNode* node = dead.back();
+    dead.pop_back();
+    for (LazyTensor* in : node->inputs()) {
+      if (in == nullptr) continue;
+      if (in->node->refs_.fetch_sub(1, std::memory_order_acq_rel) == 1) dead.push_back(in->node);
+    }
+    for (LazyTensor& out : node->outputs()) out.~LazyTensor();
+    node->~LazyNode();
+    ::operator delete(node);
+    g_live.fetch_sub(1, std::memory_order_relaxed);
+  }
+}
+
+uint64_t live_nodes() { return g_live.load(std::memory_order_relaxed); }
+
+LazyTensor* make_leaf(nef_dtype dtype, std::span<const int64_t> dims,
+                      std::shared_ptr<ir::Buffer> data) {
+  if (!ir::dtype_valid(dtype)) {
+    fail(NEF_INVALID_ARGUMENT, "tensor", cat("dtype number ", dtype, " is not a dtype of NEF"));
+  }
+  if (dims.size() > NEF_MAX_RANK) {
+    fail(NEF_LIMIT_EXCEEDED, "tensor",
+         cat("a tensor has at most ", NEF_MAX_RANK, " dims, got ", dims.size()));
+  }
+  for (size_t i = 0; i < dims.size(); ++i) {
+    if (dims[i] >= 0) continue;
+    fail(NEF_INVALID_ARGUMENT, "tensor", cat("dim ", i, " is ", dims[i], ", must be 0 or more"));
+  }
+  const int64_t bytes = ir::byte_count(dtype, dims);
+  if (static_cast<size_t>(bytes) != data->bytes()) {
+    fail(NEF_SHAPE_MISMATCH, "tensor",
+         cat("shape ", ir::shape_str(dims, lazy_pool()), " of ", ir::dtype_name(dtype), " needs ",
+             bytes, " bytes, got ", data->bytes()));
+  }
+  const LazyFactory::Output out{dtype, dims};
+  LazyNode* node = LazyFactory::create(LazyNode::Kind::Leaf, 0, {}, {}, {&out, 1});
+  node->outputs()[0].data = std::move(data);
+  return &node->outputs()[0];
+}
+
+LazyTensor* make_placeholder(std::string_view name, nef_dtype dtype,
+                             std::span<const DimSpec> dims) {
+  if (name.empty()) fail(NEF_INVALID_ARGUMENT, "input", "an input needs a name");
+  if (!ir::dtype_valid(dtype)) {
+    fail(NEF_INVALID_ARGUMENT, "input",
+         cat("input \"", std::string(name), "\": dtype number ", dtype, " is not a dtype of NEF"));
+  }
+  ir::Shape shape;
+  {
+    std::lock_guard lock(lazy_mutex());
+    for (const DimSpec& d : dims) {
+      if (!d.symbol.empty()) {
+        shape.push(lazy_pool().symbol(d.symbol, d.min, d.max));
+        continue;
+      }
+      if (d.value < 0) {
+        fail(NEF_INVALID_ARGUMENT, "input",
+             cat("input \"", std::string(name), "\": dim ", d.value,
+                 " is negative; name a symbol for a dim that varies"));
+      }
+      shape.push(d.value);
+    }
+  }
+  const LazyFactory::Output out{dtype, shape.view()};
+  LazyNode* node = LazyFactory::create(LazyNode::Kind::Placeholder, 0, {}, {}, {&out, 1});
+  LazyFactory::set_name(node, name);
+  return &node->outputs()[0];
+}
+
+namespace {
+
+ir::Operand lazy_operand(const LazyTensor* t, std::vector<Dim>* storage) {
+  ir::Operand o;
+  if (t == nullptr) return o;
+  o.present = true;
+  o.dtype = t->dtype;
+  o.dims = t->dims();
+  if (t->content != nullptr) {
+    o.has_content = true;
+    o.content = *t->content;
+    return o;
+  }
+  if (t->rank > 1 || (t->dtype != NEF_INT64 && t->dtype != NEF_INT32)) return o;
+  const auto data = data_of(t);
+  if (data == nullptr) return o;
+  const size_t n = t->rank == 0 ? 1 : static_cast<size_t>(t->dims_begin[0]);
+  if (n > ir::kMaxContent) return o;
+  storage->resize(n);
+  for (size_t i = 0; i < n; ++i) {
+    if (t->dtype == NEF_INT64) {
+      std::memcpy(&(*storage)[i], static_cast<const char*>(data->data()) + 8 * i, 8);
+    } else {
+      int32_t x;
+      std::memcpy(&x, static_cast<const char*>(data->data()) + 4 * i, 4);
+      (*storage)[i] = x;
+    }
+    if (ir::is_expr((*storage)[i])) return o;
+  }
+  o.has_content = true;
+  o.content = *storage;
+  return o;
+}
+
+}  // namespace
+
+void make_op(nef_op op, std::span<LazyTensor* const> inputs, std::vector<int64_t> attr_words,
+             size_t n_outputs, std::string_view device, std::vector<LazyTensor*>* outs) {
+  std::vector<ir::Operand> operands(inputs.size());
+  std::vector<std::vector<Dim>> contents(inputs.size());
+  bool symbolic = op == NEF_OP_NONZERO;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    operands[i] = lazy_operand(inputs[i], &contents[i]);
+    symbolic = symbolic || (inputs[i] != nullptr && is_symbolic(inputs[i]));
+  }
+  const ir::Attrs attrs(attr_words);
+  std::vector<ir::Inferred> results;
+  const auto run_inference = [&](ir::DimPool& pool) {
+    if (n_outputs == 0) n_outputs = ir::default_output_count(op, attrs, operands);
+    results.resize(n_outputs);
+    ir::infer(op, attrs, operands, pool, results);
+  };
+  if (symbolic) {
+    std::lock_guard lock(lazy_mutex());
+    run_inference(lazy_pool());
+  } else {
+    // Static shapes make no expressions; a private pool saves the lock.
+    thread_local ir::DimPool scratch;
+    run_inference(scratch);
+  }
+  std::vector<LazyFactory::Output> outputs;
+  outputs.reserve(results.size());
+  for (const ir::Inferred& r : results) outputs.push_back({r.dtype, r.shape.view()});
+  LazyNode* node = LazyFactory::create(LazyNode::Kind::Op, op, inputs, attr_words, outputs);
+  if (!device.empty()) LazyFactory::set_device(node, device);
+  LazyFactory::add_refs(node, static_cast<uint32_t>(results.size()) - 1);
+  for (size_t i = 0; i < results.size(); ++i) {
+    LazyTensor& t = node->outputs()[i];
+    if (results[i].has_content) {
+      t.content = std::make_unique<std::vector<Dim>>(std::move(results[i].content));
+    }
+    outs->push_back(&t);
+  }
+}
+
+std::shared_ptr<ir::Buffer> data_of(const LazyTensor* t) {
+  std::lock_guard lock(lazy_mutex());
+  return t->data;
+}
+
+void materialise(LazyTensor* t, std::shared_ptr<ir::Buffer> data) {
+  std::vector<LazyTensor*> let_go;
+  {
+    std::lock_guard lock(lazy_mutex());
+    t->data = std::move(data);
+    LazyNode* node = t->node;
+    for (const LazyTensor& out : node->outputs()) {
+      if (out.data == nullptr) return;
+    }
+    let_go.assign(node->inputs().begin(), node->inputs().end());
+    node->n_inputs_ = 0;
+  }
+  for (LazyTensor* in : let_go) release(in);
+}
+
+std::string shape_str(const LazyTensor* t) {
+  std::lock_guard lock(lazy_mutex());
+  return ir::shape_str(t->dims(), lazy_pool());
+}
+
+std::string dim_str(Dim d) {
+  std::lock_guard lock(lazy_mutex());
+  return lazy_pool().str(d);
+}
+
+// One walk over lazy nodes, under lazy_mutex().
+struct Capture {
+  Capture(LeafMode mode, size_t n_hint) : mode(mode) { values.reserve(n_hint); }
+
+  LeafMode mode;
+  Captured out;
+  std::vector<ValueId> values;  // first value of each visited node, by local id
+  std::vector<Dim> memo;        // lazy pool -> graph pool
+  std::unordered_map<std::string, ValueId> placeholders;
+  std::vector<ValueId> input_ids;
+  std::vector<Dim> dims_buffer;
+  std::vector<ir::Graph::Type> types;
+
+  std::span<const Dim> translate(std::span<const Dim> dims) {
+    if (ir::dims_static(dims)) return dims;
+    memo.resize(lazy_pool().size(), 0);
+    dims_buffer.clear();
+    for (Dim d : dims) dims_buffer.push_back(out.graph.pool().import(lazy_pool(), d, memo));
+    return dims_buffer;
+  }
+
+  ValueId leaf(const LazyTensor& t, bool constant) {
+    if (constant || mode == LeafMode::Constants) {
+      return out.graph.add_constant(t.dtype, t.dims(), t.data);
+    }
+    out.input_data.push_back(t.data);
+    return out.graph.add_input("", t.dtype, t.dims());
+  }
+
+  ValueId placeholder(const LazyNode& node) {
+    if (mode == LeafMode::Inputs) {
+      fail(NEF_INVALID_ARGUMENT, "execute",
+           cat("the value depends on input \"", node.name_,
+               "\", which has no data; capture a graph and run it with that input"));
+    }
+    const LazyTensor& t = node.outputs_[0];
+    const ValueId v = out.graph.add_input(node.name_, t.dtype, translate(t.dims()));
+    if (!placeholders.emplace(node.name_, v).second) {
+      fail(NEF_DUPLICATE_NAME, "graph", cat("two inputs are named \"", node.name_, "\""));
+    }
+    out.graph.value_names().set(v, node.name_);
+    return v;
+  }
+
+  void op(LazyNode& node) {
+    const ir::OpSpec& s = ir::spec(node.op_);
+    input_ids.clear();
+    for (uint32_t i = 0; i < node.n_inputs_; ++i) {
+      LazyTensor* in = node.inputs_[i];
+      input_ids.push_back(in == nullptr ? ir::kNone : value_of(*in, is_host(s, i)));
+    }
+    types.clear();
+    for (const LazyTensor& t : node.outputs()) {
+      types.push_back({t.dtype, out.graph.shapes().intern(translate(t.dims()))});
+    }
+    const ir::NodeId n = out.graph.add_node(node.op_, input_ids, node.attr_words(), types);
+    for (const LazyTensor& t : node.outputs()) {
+      if (t.content == nullptr) continue;
+      out.graph.set_content(out.graph.output(n, t.index), translate(*t.content));
+    }
+    if (!node.device_.empty()) out.graph.node_devices().set(n, node.device_);
+    values[node.local_] = out.graph.first_output(n);
+  }
+
+  static bool is_host(const ir::OpSpec& s, uint32_t i) {
+    if (s.n_inputs == 0) return false;
+    return s.inputs[std::min<uint32_t>(i, s.n_inputs - 1u)].host;
+  }
+
+  // The graph value of a visited tensor; materialised ones are leaves wherever they come from.
+  ValueId value_of(LazyTensor& t, bool host) {
+    if (t.data == nullptr) return values[t.node->local_] + t.index;
+    // A host input shapes the program, so its data is part of the graph.
+    if (host && mode == LeafMode::Inputs) return leaf(t, true);
+    auto& known = leaves[&t];
+    if (known == 0) known = leaf(t, false) + 1;
+    return known - 1;
+  }
+  std::unordered_map<const LazyTensor*, ValueId> leaves;
+
+  void visit(LazyTensor* root) {
+    struct Frame {
+      LazyNode* node;
+      uint32_t next;
+    };
+    std::vector<Frame> stack;
+    const auto enter = [&](LazyTensor* t) {
+      if (t == nullptr || t->data != nullptr || t->node->mark_ == g_epoch) return;
+      LazyNode* node = t->node;
+      node->mark_ = g_epoch;
+      node->local_ = static_cast<uint32_t>(values.size());
+      values.push_back(ir::kNone);
+      if (node->kind_ == LazyNode::Kind::Placeholder) {
+        values[node->local_] = placeholder(*node);
+        return;
+      }
+      stack.push_back({node, 0});
+    };
+    enter(root);
+    while (!stack.empty()) {
+      Frame& top = stack.back();
+      if (top.next < top.node->n_inputs_) {
+        enter(top.node->inputs_[top.next++]);
+        continue;
+      }
+      op(*top.node);
+      stack.pop_back();
+    }
+  }
+};
+
+Captured capture(std::span<LazyTensor* const> outputs, std::span<const std::string> names,
+                 LeafMode mode) {
+  std::lock_guard lock(lazy_mutex());
+  ++g_epoch;
+  Capture c(mode, 64);
+  for (LazyTensor* t : outputs) c.visit(t);
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const std::string& name = names.empty() ? std::string() : names[i];
+    for (size_t j = 0; j < i && !names.empty(); ++j) {
+      if (names[j] == name) {
+        fail(NEF_DUPLICATE_NAME, "graph", cat("two outputs are named \"", name, "\""));
+      }
+    }
+    c.out.graph.add_output(name, c.value_of(*outputs[i], false));
+  }
+  return std::move(c.out);
+}
+
+}  // namespace nef::build

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/ir/graph.h"
+
+namespace nef::build {
+
+class LazyNode;
+
+// One lazy value: output `index` of a LazyNode, and part of that node's memory. Handles count
+// references on the node, so all outputs of a node live and die together.
+struct LazyTensor {
+  LazyNode* node;
+  uint32_t index;
+  nef_dtype dtype;
+  uint32_t rank;
+  const ir::Dim* dims_begin;  // in the node's memory; symbols belong to lazy_pool()
+  std::unique_ptr<std::vector<ir::Dim>> content;  // elements known symbolically
+  std::shared_ptr<ir::Buffer> data;               // guarded by lazy_mutex(); set = materialised
+
+  std::span<const ir::Dim> dims() const { return {dims_begin, rank}; }
+};
+
+// An op call, a leaf (data), or a placeholder (graph input): one heap block holding the
+// outputs, input references, dims and attributes. Immutable but for `data` of its outputs and
+// the release of its inputs once every output has data.
+class LazyNode {
+ public:
+  enum class Kind : uint8_t { Op, Leaf, Placeholder };
+
+  Kind kind() const { return kind_; }
+  nef_op op() const { return op_; }
+  std::span<LazyTensor> outputs() { return {outputs_, n_outputs_}; }
+  std::span<LazyTensor* const> inputs() const { return {inputs_, n_inputs_}; }
+  std::span<const int64_t> attr_words() const { return {attrs_, n_attrs_}; }
+  const std::string& name() const { return name_; }  // placeholder: input name
+  const std::string& device() const { return device_; }
+
+ private:
+  friend class LazyFactory;
+  friend struct Capture;
+  friend void retain(LazyTensor* t);
+  friend void release(LazyTensor* t);
+  friend void materialise(LazyTensor* t, std::shared_ptr<ir::Buffer> data);
+  LazyNode() = default;
+
+  std::atomic<uint32_t> refs_{1};
+  Kind kind_ = Kind::Op;
+  nef_op op_ = 0;
+  uint32_t n_outputs_ = 0, n_inputs_ = 0, n_attrs_ = 0;
+  LazyTensor* outputs_ = nullptr;
+  LazyTensor** inputs_ = nullptr;
+  int64_t* attrs_ = nullptr;
+  std::string name_, device_;
+  uint64_t mark_ = 0;      // capture epoch, guarded by lazy_mutex()
+  uint32_t local_ = 0;     // id in that capture
+};
+
+// All functions here are safe from any thread.
+void retain(LazyTensor* t);
+void release(LazyTensor* t);  // NULL is fine; never recursive
+
+// A value with data. `dims` are numbers.
+LazyTensor* make_leaf(nef_dtype dtype, std::span<const int64_t> dims,
+                      std::shared_ptr<ir::Buffer> data);
+
+struct DimSpec {
+  int64_t value = 0;
+  std::string symbol;  // "" = the number above
+  int64_t min = 0, max = ir::kUnbounded;
+};
+// A named input of a graph to be captured.
+LazyTensor* make_placeholder(std::string_view name, nef_dtype dtype, std::span<const DimSpec> dims);
+
+// Makes a node: infers types and checks everything inference can check. The node has
+// `n_outputs` outputs (0 = the op's default); `outs` receives one reference to each. Nothing
+// runs. `device` may be "".
+void make_op(nef_op op, std::span<LazyTensor* const> inputs, std::vector<int64_t> attr_words,
+             size_t n_outputs, std::string_view device, std::vector<LazyTensor*>* outs);
+
+// The data of a value if it has been materialised.
+std::shared_ptr<ir::Buffer> data_of(const LazyTensor* t);
+// Gives an op's output its data; a node all of whose outputs have data lets its inputs go.
+void materialise(LazyTensor* t, std::shared_ptr<ir::Buffer> data);
+
+enum class LeafMode {
+  Inputs,     // leaves become graph inputs (the lazy door: same program for new data)
+  Constants,  // leaves become constants (a graph to compile or save)
+};
+struct Captured {
+  ir::Graph graph;
+  // LeafMode::Inputs: the data of each graph input, in order.
+  std::vector<std::shared_ptr<ir::Buffer>> input_data;
+};
+// Copies what the outputs depend on into a graph, in topological order. `names` may be empty
+// (lazy door). Placeholders become graph inputs in the order they are met; two placeholders of
+// one name are an error. Throws NEF_INVALID_ARGUMENT for a placeholder under LeafMode::Inputs.
+Captured capture(std::span<LazyTensor* const> outputs, std::span<const std::string> names,
+                 LeafMode mode);
+
+std::string shape_str(const LazyTensor* t);
+// "batch", "2*seq", "384".
+std::string dim_str(ir::Dim d);
+
+// Handles alive now, for leak tests.
+uint64_t live_nodes();
+
+}  // namespace nef::build

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <limits>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace nef::ir {
+
+// A dim is a number, or an expression of a DimPool: numbers near INT64_MIN name expressions.
+// The same type also carries the elements of small integer tensors that shapes are computed
+// from, so a number may be negative.
+using Dim = int64_t;
+
+constexpr Dim kExprBase = std::numeric_limits<int64_t>::min();
+constexpr Dim kExprEnd = kExprBase + (int64_t{1} << 31);
+constexpr bool is_expr(Dim d) { return d < kExprEnd; }
+constexpr uint32_t expr_id(Dim d) { return static_cast<uint32_t>(d - kExprBase); }
+
+constexpr int64_t kUnbounded = std::numeric_limits<int64_t>::max();
+
+// Expressions over named symbols: integer polynomials whose atoms are symbols, floor divisions,
+// min, max and "broadcast" (equal, or one of them 1). Interned: equal expressions have equal
+// Dims. An expression only refers to earlier ones, so one forward sweep evaluates them all.
+// Not thread-safe; a graph owns one and is immutable once built.
+class DimPool {
+ public:
+  enum class Kind : uint8_t { Symbol, Poly, FloorDiv, Max, Min, Broadcast };
+  struct Term {
+    int64_t coefficient;
+    std::vector<uint32_t> atoms;  // sorted expression ids, none of kind Poly; empty = constant
+    bool operator==(const Term&) const = default;
+  };
+  struct Expr {
+    Kind kind;
+    std::string name;         // Symbol; empty for an unknown dim, which is equal to nothing
+    int64_t lo = 0, hi = kUnbounded;  // bounds of the value (inclusive)
+    Dim a = 0, b = 0;         // FloorDiv, Max, Min, Broadcast
+    std::vector<Term> terms;  // Poly, canonical order
+  };
+
+  // The symbol of that name. Asking again intersects the bounds; an empty result, a name that
+  // is empty or longer than 256 bytes, or bounds below 0 are errors.
+  Dim symbol(std::string_view name, int64_t lo = 0, int64_t hi = kUnbounded);
+  // A fresh dim that nothing is known of; equal only to itself.
+  Dim unknown();
+
+  Dim add(Dim a, Dim b);
+  Dim sub(Dim a, Dim b);
+  Dim mul(Dim a, Dim b);
+  Dim floordiv(Dim a, Dim b);  // rounds towards minus infinity; b must be > 0
+  Dim ceildiv(Dim a, Dim b);
+  Dim max(Dim a, Dim b);
+  Dim min(Dim a, Dim b);
+  // NumPy broadcasting of two dims. Returns false when they can never fit.
+  bool broadcast(Dim a, Dim b, Dim* out);
+  // a / b when b provably divides a (as polynomials); false otherwise.
+  bool exact_div(Dim a, Dim b, Dim* out);
+
+  int64_t lower(Dim d) const { return is_expr(d) ? expr(d).lo : d; }
+  int64_t upper(Dim d) const { return is_expr(d) ? expr(d).hi : d; }
+
+  const Expr& expr(Dim d) const { return exprs_[expr_id(d)]; }
+  size_t size() const { return exprs_.size(); }
+  static Dim dim_of(uint32_t id) { return kExprBase + id; }
+  bool is_symbol(Dim d) const { return is_expr(d) && expr(d).kind == Kind::Symbol; }
+
+  // "batch", "2*batch*seq+1", "(seq+1)/2" (floor), "max(a,b)", "broadcast(a,b)", "?3" (unknown).
+  std::string str(Dim d) const;
+  // Reads what str writes (except unknowns: "?" makes a fresh one). Throws NEF_PARSE.
+  Dim parse(std::string_view text);
+
+  // Evaluates every expression in order. values[id] must hold the value of each symbol on
+  // entry; the rest is filled. Throws NEF_SHAPE_MISMATCH when a broadcast does not fit and
+  // NEF_LIMIT_EXCEEDED on overflow or division by a number below 1.
+  void eval(std::span<int64_t> values) const;
+  static int64_t value(Dim d, std::span<const int64_t> values) {
+    return is_expr(d) ? values[expr_id(d)] : d;
+  }
+
+  // The Dim of this pool that means what `d` means in `other`; `memo` has other.size() entries,
+  // 0 = not translated yet.
+  Dim import(const DimPool& other, Dim d, std::vector<Dim>& memo);
+
+ private:
+  Dim intern(Expr e);
+  Dim from_terms(std::vector<Term> terms);
+  std::vector<Term> terms_of(Dim d) const;
+
+  std::deque<Expr> exprs_;
+  std::unordered_multimap<uint64_t, uint32_t> index_;
+  std::unordered_map<std::string, uint32_t> symbols_;
+};
+
+}  // namespace nef::ir

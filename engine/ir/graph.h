@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/ir/attrs.h"
+#include "engine/ir/buffer.h"
+#include "engine/ir/dim.h"
+#include "engine/ir/ops.h"
+#include "engine/ir/shape.h"
+
+namespace nef::ir {
+
+using NodeId = uint32_t;
+using ValueId = uint32_t;
+constexpr uint32_t kNone = 0xffffffffu;
+
+// Strings for a few of many ids, in one pool: no string object per node or value.
+class NameTable {
+ public:
+  void set(uint32_t id, std::string_view name);
+  std::string_view get(uint32_t id) const;  // "" when it has none
+  bool empty() const { return pool_.empty(); }
+
+ private:
+  struct Entry {
+    uint64_t begin = 0;
+    uint32_t size = 0;
+  };
+  std::vector<Entry> entries_;
+  std::string pool_;
+};
+
+enum class ValueDef : uint8_t { Input, Constant, Node };
+
+// A dataflow graph as struct of arrays with 32-bit ids. Nodes are stored in topological order
+// (an input of a node is a graph input, a constant, or an output of an earlier node); a pass
+// may break the order while it works and restores it before it returns. The outputs of a node
+// are consecutive values.
+//
+// Building: add_input / add_constant / add_node, then set_outputs. Types are given by the
+// caller (build::Builder infers them). Once shared (shared_ptr<const Graph>) it is immutable
+// and may be read from any thread.
+class Graph {
+ public:
+  // ---- building
+  ValueId add_input(std::string_view name, nef_dtype dtype, std::span<const Dim> dims);
+  // `data` holds exactly the bytes of the static shape.
+  ValueId add_constant(nef_dtype dtype, std::span<const Dim> dims, std::shared_ptr<Buffer> data);
+  // Appends a node and its `types.size()` output values; returns the node.
+  struct Type {
+    nef_dtype dtype;
+    ShapeId shape;
+  };
+  NodeId add_node(nef_op op, std::span<const ValueId> inputs, std::span<const int64_t> attr_words,
+                  std::span<const Type> types);
+  void add_output(std::string_view name, ValueId value);
+  void clear_outputs();
+  void reserve(size_t nodes, size_t values);
+
+  // ---- nodes
+  size_t node_count() const { return op_.size(); }
+  nef_op op(NodeId n) const { return op_[n]; }
+  std::span<const ValueId> inputs(NodeId n) const {
+    return {inputs_.data() + in_begin_[n], in_count_[n]};
+  }
+  std::span<ValueId> mutable_inputs(NodeId n) { return {inputs_.data() + in_begin_[n], in_count_[n]}; }
+  ValueId first_output(NodeId n) const { return first_output_[n]; }
+  uint32_t output_count(NodeId n) const { return out_count_[n]; }
+  ValueId output(NodeId n, uint32_t i = 0) const { return first_output_[n] + i; }
+  Attrs attrs(NodeId n) const {
+    return Attrs({attr_words_.data() + attr_begin_[n], attr_count_[n]});
+  }
+  // Replaces op, inputs and attributes of a node in place; its outputs keep their ids and types.
+  void rewrite_node(NodeId n, nef_op op, std::span<const ValueId> inputs,
+                    std::span<const int64_t> attr_words);
+
+  // ---- values
+  size_t value_count() const { return dtype_.size(); }
+  nef_dtype dtype(ValueId v) const { return dtype_[v]; }
+  ShapeId shape_id(ValueId v) const { return shape_[v]; }
+  std::span<const Dim> dims(ValueId v) const { return shapes_.dims(shape_[v]); }
+  bool is_static(ValueId v) const { return shapes_.is_static(shape_[v]); }
+  ValueDef def(ValueId v) const { return static_cast<ValueDef>(def_[v] >> 30); }
+  bool is_constant(ValueId v) const { return def(v) == ValueDef::Constant; }
+  // Node that makes it (ValueDef::Node), or index into graph inputs / constants.
+  uint32_t def_index(ValueId v) const { return def_[v] & 0x3fffffffu; }
+  NodeId producer(ValueId v) const { return def(v) == ValueDef::Node ? def_index(v) : kNone; }
+  void set_type(ValueId v, nef_dtype dtype, ShapeId shape);
+
+  // Elements of a small integer value that are known symbolically (from Shape, arithmetic on
+  // dims, or a constant); empty optional = unknown. Rank 0 or 1 only.
+  bool has_content(ValueId v) const { return v < content_.size() && content_[v] != 0; }
+  std::span<const Dim> content(ValueId v) const;
+  void set_content(ValueId v, std::span<const Dim> elements);
+
+  // ---- the outside
+  std::span<const ValueId> graph_inputs() const { return input_values_; }
+  std::span<const ValueId> graph_outputs() const { return output_values_; }
+  void set_graph_output(size_t i, ValueId v) { output_values_[i] = v; }
+  std::string_view input_name(size_t i) const { return input_names_[i]; }
+  std::string_view output_name(size_t i) const { return output_names_[i]; }
+  const std::shared_ptr<Buffer>& constant_data(ValueId v) const {
+    return constants_[def_index(v)];
+  }
+  size_t constant_count() const { return constants_.size(); }
+  ValueId constant_value(size_t i) const { return constant_values_[i]; }
+
+  // ---- side tables
+  DimPool& pool() { return pool_; }
+  const DimPool& pool() const { return pool_; }
+  ShapeTable& shapes() { return shapes_; }
+  const ShapeTable& shapes() const { return shapes_; }
+  NameTable& value_names() { return value_names_; }
+  const NameTable& value_names() const { return value_names_; }
+  NameTable& node_names() { return node_names_; }
+  const NameTable& node_names() const { return node_names_; }
+  // Device asked for by the author ("gpu", "cuda:1", ...), "" = planner's choice.
+  NameTable& node_devices() { return node_devices_; }
+  const NameTable& node_devices() const { return node_devices_; }
+  // What a .nef file held that this version does not know, kept for the round trip:
+  // JSON-pointer-like path -> JSON text.
+  std::map<std::string, std::string>& extras() { return extras_; }
+  const std::map<std::string, std::string>& extras() const { return extras_; }
+
+  // "gelu_3 (gelu)" or "node 3 (gelu)": for messages.
+  std::string node_label(NodeId n) const;
+  // Name of a value, else "output 0 of node 3 (gelu)".
+  std::string value_label(ValueId v) const;
+  std::string type_str(ValueId v) const;  // "float32 [batch 384]"
+
+ private:
+  // nodes
+  std::vector<nef_op> op_;
+  std::vector<uint32_t> in_begin_, in_count_, first_output_, out_count_, attr_begin_, attr_count_;
+  std::vector<ValueId> inputs_;
+  std::vector<int64_t> attr_words_;
+  // values
+  std::vector<nef_dtype> dtype_;
+  std::vector<ShapeId> shape_;
+  std::vector<uint32_t> def_;  // ValueDef in the two top bits, index below
+  std::vector<uint32_t> content_;  // index + 1 into content_spans_
+  std::vector<std::pair<uint32_t, uint32_t>> content_spans_;
+  std::vector<Dim> content_pool_;
+  // outside
+  std::vector<ValueId> input_values_, output_values_, constant_values_;
+  std::vector<std::string> input_names_, output_names_;
+  std::vector<std::shared_ptr<Buffer>> constants_;
+
+  DimPool pool_;
+  ShapeTable shapes_;
+  NameTable value_names_, node_names_, node_devices_;
+  std::map<std::string, std::string> extras_;
+};
+
+}  // namespace nef::ir
