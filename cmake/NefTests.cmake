@@ -9,7 +9,12 @@ find_program(NEF_PYTHON python3 REQUIRED)
 
 add_test(NAME includes_go_one_way
   COMMAND "${NEF_PYTHON}" "${PROJECT_SOURCE_DIR}/packaging/check_includes.py")
-set_tests_properties(includes_go_one_way PROPERTIES LABELS "lint")
+add_test(NAME ops_table_generated
+  COMMAND "${NEF_PYTHON}" -B "${PROJECT_SOURCE_DIR}/engine/ir/gen_ops.py" --check)
+add_test(NAME ops_table_generator
+  COMMAND "${NEF_PYTHON}" -B "${PROJECT_SOURCE_DIR}/engine/ir/gen_ops_test.py")
+set_tests_properties(includes_go_one_way ops_table_generated ops_table_generator
+  PROPERTIES LABELS "lint")
 
 if(NOT TARGET nef_internal)
   return()
