@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Float32 math on Highway vectors. Included once per target, inside a foreach_target unit and
+// after <hwy/highway.h>. Polynomials are minimax fits made for NEF; the errors stated are the
+// largest seen against float64 libm over the whole range (tests/unit/cpu/math_test.cc).
+// NaN gives NaN everywhere.
+
+// Per-target include guard.
+#if defined(NEF_BACKENDS_CPU_MATH_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef NEF_BACKENDS_CPU_MATH_INL_H_
+#undef NEF_BACKENDS_CPU_MATH_INL_H_
+#else
+#define NEF_BACKENDS_CPU_MATH_INL_H_
+#endif
+
+#include <hwy/highway.h>
+
+#include <cmath>
+#include <cstdint>
+
+HWY_BEFORE_NAMESPACE();
+namespace nef::cpu {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+template <class D>
+using VecOf = hn::Vec<D>;
+
+// c[0] + c[1] x + c[2] x^2 + ...
+template <class D, class V = VecOf<D>>
+HWY_INLINE V polynomial(D, V /*x*/, V last) {
+  return last;
+}
+template <class D, class V = VecOf<D>, class... Rest>
+HWY_INLINE V polynomial(D d, V x, float c0, float c1, Rest... rest) {
+  if constexpr (sizeof...(rest) == 0) {
+    return hn::MulAdd(hn::Set(d, c1), x, hn::Set(d, c0));
+  } else {
+    return hn::MulAdd(polynomial(d, x, c1, rest...), x, hn::Set(d, c0));
+  }
+}
+
+// x * 2^n for whole n in [-252, 254]; two steps, so that subnormal results round once.
+template <class D, class V = VecOf<D>>
+HWY_INLINE V scale_by_power(D d, V x, VecOf<hn::RebindToSigned<D>> n) {
+  const hn::RebindToSigned<D> di;
+  const auto bias = hn::Set(di, 127);
+  const auto half = hn::ShiftRight<1>(n);
+  const auto rest = hn::Sub(n, half);
+  const V a = hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(half, bias)));
+  const V b = hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(rest, bias)));
+  return hn::Mul(hn::Mul(x, a), b);
+}
+
+// e^x: 1 ULP; subnormal results are right, inf above 88.73.
+template <class D, class V = VecOf<D>>
+HWY_INLINE V exp(D d, V x) {
+  const hn::RebindToSigned<D> di;
+  const V hi = hn::Set(d, 89.0f);
+  const V lo = hn::Set(d, -104.0f);
+  x = hn::IfThenElse(hn::Gt(x, hi), hi, x);  // a NaN compares false and stays
+  x = hn::IfThenElse(hn::Lt(x, lo), lo, x);
+  const V n = hn::Round(hn::Mul(x, hn::Set(d, 1.44269504f)));
+  V r = hn::NegMulAdd(n, hn::Set(d, 0.693145751953125f), x);
+  r = hn::NegMulAdd(n, hn::Set(d, 1.42860677e-6f), r);
+  const V q = polynomial(d, r, 0.499999934f, 0.166665201f, 0.0416683942f, 0.00836878041f,
+                         0.00138144671f);
+  const V p = hn::Add(hn::MulAdd(hn::Mul(r, r), q, r), hn::Set(d, 1.0f));
+  return scale_by_power(d, p, hn::ConvertTo(di, n));
+}
+
+// e^x - 1: 3.5 ULP, also near 0.
+template <class D, class V = VecOf<D>>
+HWY_INLINE V expm1(D d, V x) {
+  const V one = hn::Set(d, 1.0f);
+  const V far = hn::Sub(exp(d, x), one);
+  const V near = hn::MulAdd(
+      hn::Mul(x, x),
+      polynomial(d, x, 0.499999934f, 0.166665201f, 0.0416683942f, 0.00836878041f, 0.00138144671f),
+      x);
+  return hn::IfThenElse(hn::Lt(hn::Abs(x), hn::Set(d, 0.34f)), near, far);
+}
+
+// log(1 + f) for f in [sqrt(1/2) - 1, sqrt(2) - 1], without its leading f.
+template <class D, class V = VecOf<D>>
+HWY_INLINE V log1p_tail(D d, V f) {
+  const V f2 = hn::Mul(f, f);
+  const V q = polynomial(d, f, 0.333333317f, -0.250008227f, 0.200012334f, -0.166232984f,
+                         0.142015534f, -0.131605823f, 0.127633245f, -0.0763565231f);
+  return hn::MulAdd(hn::Mul(f2, f), q, hn::Mul(f2, hn::Set(d, -0.5f)));
+}
+
+// Natural logarithm: 1 ULP; -inf at 0, NaN below, subnormals included.
+template <class D, class V = VecOf<D>>
+HWY_INLINE V log(D d, V x) {
+  const hn::RebindToSigned<D> di;
+  const V inf = hn::Inf(d);
+  const auto tiny = hn::Lt(x, hn::Set(d, 1.17549435e-38f));
+  const V scaled = hn::IfThenElse(tiny, hn::Mul(x, hn::Set(d, 8388608.0f)), x);
+  // Exponent such that the mantissa lies in [sqrt(1/2), sqrt(2)).
+  const auto bits = hn::BitCast(di, scaled);
+  const auto shifted = hn::Sub(bits, hn::Set(di, 0x3f3504f3));
+  const auto e = hn::ShiftRight<23>(shifted);
+  const V m = hn::BitCast(d, hn::Sub(bits, hn::ShiftLeft<23>(e)));
+  V n = hn::ConvertTo(d, e);
+  n = hn::IfThenElse(tiny, hn::Sub(n, hn::Set(d, 23.0f)), n);
+  const V f = hn::Sub(m, hn::Set(d, 1.0f));
+  V r = hn::MulAdd(n, hn::Set(d, 1.42860677e-6f), log1p_tail(d, f));
+  r = hn::MulAdd(n, hn::Set(d, 0.693145751953125f), hn::Add(f, r));
+  r = hn::IfThenElse(hn::Eq(x, inf), inf, r);
+  r = hn::IfThenElse(hn::Eq(x, hn::Zero(d)), hn::Neg(inf), r);
+  // Not (x >= 0): negative or NaN.
+  return hn::IfThenElse(hn::Ge(x, hn::Zero(d)), r, hn::NaN(d));
+}
+
+// log(1 + e): 2.2 ULP for e in [0, 1], as softplus needs it.
+template <class D, class V = VecOf<D>>
+HWY_INLINE V log1p_unit(D d, V e) {
+  const V near = hn::Add(e, log1p_tail(d, e));
+  return hn::IfThenElse(hn::Lt(e, hn::Set(d, 0.41421f)), near,
+                        log(d, hn::Add(e, hn::Set(d, 1.0f))));
+}
+
+// 1 / (1 + e^-x): 2.5 ULP where the result is a normal number, 0 below -88.7.
+template <class D, class V = VecOf<D>>
+HWY_INLINE V sigmoid(D d, V x) {
+  const V one = hn::Set(d, 1.0f);
+  return hn::Div(one, hn::Add(one, exp(d, hn::Neg(x))));
+}
+
+// Hyperbolic tangent: 1.5 ULP.
+template <class D, class V = VecOf<D>>
+HWY_INLINE V tanh(D d, V x) {
+  const V one = hn::Set(d, 1.0f);
+  const V a = hn::Abs(x);
+  const V e = exp(d, hn::Add(a, a));
+  const V far = hn::Sub(one, hn::Div(hn::Set(d, 2.0f), hn::Add(e, one)));
+  const V s = hn::Mul(x, x);
+  const V p = polynomial(d, s, -0.333332839f, 0.133314913f, -0.0537434981f, 0.0206505873f,
+                         -0.00571704506f);
+  const V near = hn::MulAdd(hn::Mul(s, x), p, x);
+  return hn::IfThenElse(hn::Lt(a, hn::Set(d, 0.625f)), near, hn::CopySign(far, x));
+}
+
+// erfc(a) for a >= 0: relative error 5e-7, down to subnormal results.
+template <class D, class V = VecOf<D>>
+HWY_INLINE V erfc_positive(D d, V a) {
+  const V limit = hn::Set(d, 10.2f);  // erfc underflows before
+  a = hn::IfThenElse(hn::Gt(a, limit), limit, a);
+  const V t = hn::Div(hn::Set(d, 1.0f), hn::Add(a, hn::Set(d, 2.0f)));
+  const V q = polynomial(d, t, 0.564172836f, 1.12950123f, 1.94483019f, 3.24298916f, -0.85201772f,
+                         17.7962878f, -62.3615692f, 72.8511739f, -30.243301f);
+  // a^2 = hi + lo exactly where the target has FMA; e^-(hi + lo) = e^-hi (1 - lo).
+  const V hi = hn::Mul(a, a);
+  const V lo = hn::MulSub(a, a, hi);
+  const V e = exp(d, hn::Neg(hi));
+  return hn::Mul(hn::NegMulAdd(e, lo, e), hn::Mul(t, q));
+}
+
+// Error function: 2.6 ULP.
+template <class D, class V = VecOf<D>>
+HWY_INLINE V erf(D d, V x) {
+  const V a = hn::Abs(x);
+  const V s = hn::Mul(x, x);
+  const V p = polynomial(d, s, 1.12837917f, -0.376126258f, 0.112835851f, -0.0268538119f,
+                         0.00518832767f, -0.000801019353f, 7.85386109e-05f);
+  const V far = hn::CopySign(hn::Sub(hn::Set(d, 1.0f), erfc_positive(d, a)), x);
+  return hn::IfThenElse(hn::Lt(a, hn::Set(d, 1.0f)), hn::Mul(x, p), far);
+}
+
+// x / 2 (1 + erf(x / sqrt 2)). 1 + erf would cancel in the negative tail, erfc does not: the
+// relative error is below 1e-6 for x > -4 and below 3e-5 down to the smallest normal result.
+template <class D, class V = VecOf<D>>
+HWY_INLINE V gelu(D d, V x) {
+  const V half_erfc = hn::Mul(hn::Set(d, 0.5f),
+                              erfc_positive(d, hn::Mul(hn::Abs(x), hn::Set(d, 0.707106781f))));
+  const V phi = hn::IfThenElse(hn::Lt(x, hn::Zero(d)), half_erfc,
+                               hn::Sub(hn::Set(d, 1.0f), half_erfc));
+  // -inf * 0 would be NaN; the limit is 0.
+  const V y = hn::Mul(x, phi);
+  return hn::IfThenElse(hn::Eq(x, hn::Neg(hn::Inf(d))), hn::Zero(d), y);
+}
+
+// x sigmoid(2 u), u = sqrt(2 / pi) (x + 0.044715 x^3): GELU with tanh, without its cancellation;
+// 0 below -10.05.
+template <class D, class V = VecOf<D>>
+HWY_INLINE V gelu_tanh(D d, V x) {
+  const V s = hn::Mul(x, x);
+  const V k = hn::MulAdd(s, hn::Set(d, 0.0713548163f), hn::Set(d, 1.59576912f));
+  const V y = hn::Mul(x, sigmoid(d, hn::Mul(x, k)));
+  return hn::IfThenElse(hn::Eq(x, hn::Neg(hn::Inf(d))), hn::Zero(d), y);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace nef::cpu
+HWY_AFTER_NAMESPACE();
+
+#endif  // per-target include guard
