@@ -204,35 +204,36 @@ def options_struct(op):
     return lines + [init, ""]
 
 
-HEADER_PROSE = """\
-The operators, one function each: part of <nef/nef.h>, which includes this file.
-
-generated from engine/ir/ops.toml, do not edit.
-
-Every function makes a node and computes nothing: tensors are lazy, see nef_tensor_execute. Shapes
-and dtypes are checked at once, so a mistake is reported by the call that made it.
-
-Common to all: inputs are borrowed and never consumed; each out-parameter receives a new handle that
-the caller releases with nef_tensor_release, and NULL when the call fails. Negative axes count from
-the end. A list is a pointer and a count and is copied. An options struct is filled by its _init
-function, called with sizeof the struct; NULL stands for all defaults. Every function is safe to call
-from any thread, also with the same inputs in several threads at once.
-
-The functions return NULL, or a status that the caller releases with nef_status_release:
-NEF_INVALID_ARGUMENT for a NULL or a value out of its range, NEF_SHAPE_MISMATCH and NEF_DTYPE_MISMATCH
-for inputs that do not fit, NEF_OUT_OF_MEMORY."""
+HEADER_PROSE = [
+    "The operators, one function each: part of <nef/nef.h>, which includes this file.",
+    "",
+    "generated from engine/ir/ops.toml, do not edit.",
+    "",
+    "Every function makes a node and computes nothing: tensors are lazy, see nef_execute. "
+    "Shapes and dtypes are checked at once, so a mistake is reported by the call that made it.",
+    "",
+    "Common to all: inputs are borrowed and never consumed; each out-parameter receives a new handle "
+    "that the caller releases with nef_tensor_release, and NULL when the call fails. Negative axes "
+    "count from the end. A list is a pointer and a count and is copied. An options struct is filled "
+    "by its _init function, called with sizeof the struct; NULL stands for all defaults. Every "
+    "function is safe to call from any thread, also with the same inputs in several threads at once.",
+    "",
+    "The functions return NULL, or a status that the caller releases with nef_status_release: "
+    "NEF_INVALID_ARGUMENT for a NULL or a value out of its range, NEF_SHAPE_MISMATCH and "
+    "NEF_DTYPE_MISMATCH for inputs that do not fit, NEF_OUT_OF_MEMORY.",
+]
 
 
 def header(ops):
-    lines = ["/* SPDX-License-Identifier: Apache-2.0 */", "/**", " * \\file nef/ops.h"]
-    lines += [(" * " + line).rstrip() for line in HEADER_PROSE.split("\n")]
-    lines += [" */", "#ifndef NEF_OPS_H", "#define NEF_OPS_H", "", "#include <nef/types.h>", "",
-              "#ifdef __cplusplus", 'extern "C" {', "#endif", "", "/* clang-format off */", ""]
+    lines = ["/* SPDX-License-Identifier: Apache-2.0 */", "/* clang-format off */"]
+    lines += comment(["\\file nef/ops.h", *HEADER_PROSE])
+    lines += ["#ifndef NEF_OPS_H", "#define NEF_OPS_H", "", "#include <nef/types.h>", "",
+              "#ifdef __cplusplus", 'extern "C" {', "#endif", ""]
     for op in public(ops):
         if has_options(op):
             lines += options_struct(op)
         lines += doc_comment(op)
-        lines += [call_text(op, "NEF_NODISCARD NEF_API nef_status* ", ";"), ""]
+        lines += [call_text(op, "NEF_API NEF_NODISCARD nef_status* ", ";"), ""]
     lines += ["#ifdef __cplusplus", "}", "#endif", "", "#endif /* NEF_OPS_H */", ""]
     return "\n".join(lines)
 

@@ -23,6 +23,7 @@ def float_literal(value):
 def op_ids(ops):
     lines = [
         "/* SPDX-License-Identifier: Apache-2.0 */",
+        "/* clang-format off */",
         "/**",
         " * \\file nef/op_ids.h",
         " * \\brief Numbers of the operators and of their attributes.",
@@ -72,6 +73,7 @@ def table_header(ops):
     lines = [
         "// SPDX-License-Identifier: Apache-2.0",
         f"// {NOTE}.",
+        "// clang-format off",
         "#pragma once",
         "",
         "#include <nef/op_ids.h>",

@@ -219,9 +219,9 @@ HELPERS = """\
 // opID numbers an operator, as in nef/op_ids.h.
 type opID int32
 
-// The kinds of an attr: which of its fields holds the value.
+// The kinds of an attr: which of its fields holds the value. The numbers are NEF_ATTR_*.
 const (
-	attrInt uint8 = iota
+	attrInt uint8 = iota + 1
 	attrFloat
 	attrString
 	attrInts
@@ -285,7 +285,11 @@ def package(ops):
         lines.append(FLOATS_HELPER)
     lines += [MORE_HELPERS, "const ("]
     lines += [f"\top{op.go} opID = {op.id}" for op in ops]
-    lines += [")", "", "// Attribute slots.", "const ("]
+    lines += [")", "", "// opNames are the names by op id, as nef_op_call takes them.", "var opNames = [...]string{"]
+    lines += [f"\top{op.go}: {quoted(op.snake)}," for op in ops]
+    lines += ["}", "", "// attrNames are the names of attributes by op id and slot.", "var attrNames = [...][]string{"]
+    lines += [f"\top{op.go}: {{{', '.join(quoted(a.name) for a in op.attrs)}}}," for op in ops if op.attrs]
+    lines += ["}", "", "// Attribute slots.", "const ("]
     lines += [f"\t{attr_constant(op, a)} = {a.slot}" for op in ops for a in op.attrs if not a.hidden]
     lines += [")", ""]
     for op in ops:
@@ -318,7 +322,7 @@ def align(text):
 
     inside = False
     for line in text.split("\n"):
-        if line.endswith("const (") or line.startswith("type ") and line.endswith("struct {"):
+        if line.endswith("const (") or line.startswith("var ") and line.endswith("{") or line.startswith("type ") and line.endswith("struct {"):
             inside = True
             out.append(line)
             continue

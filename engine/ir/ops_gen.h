@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // generated from engine/ir/ops.toml, do not edit.
+// clang-format off
 #pragma once
 
 #include <nef/op_ids.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* clang-format off */
 /**
  * \file nef/op_ids.h
  * \brief Numbers of the operators and of their attributes.

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* clang-format off */
 /**
  * \file nef/ops.h
  * The operators, one function each: part of <nef/nef.h>, which includes this file.
  *
  * generated from engine/ir/ops.toml, do not edit.
  *
- * Every function makes a node and computes nothing: tensors are lazy, see nef_tensor_execute. Shapes
- * and dtypes are checked at once, so a mistake is reported by the call that made it.
+ * Every function makes a node and computes nothing: tensors are lazy, see nef_execute. Shapes and
+ * dtypes are checked at once, so a mistake is reported by the call that made it.
  *
- * Common to all: inputs are borrowed and never consumed; each out-parameter receives a new handle that
- * the caller releases with nef_tensor_release, and NULL when the call fails. Negative axes count from
- * the end. A list is a pointer and a count and is copied. An options struct is filled by its _init
- * function, called with sizeof the struct; NULL stands for all defaults. Every function is safe to call
- * from any thread, also with the same inputs in several threads at once.
+ * Common to all: inputs are borrowed and never consumed; each out-parameter receives a new handle
+ * that the caller releases with nef_tensor_release, and NULL when the call fails. Negative axes
+ * count from the end. A list is a pointer and a count and is copied. An options struct is filled
+ * by its _init function, called with sizeof the struct; NULL stands for all defaults. Every
+ * function is safe to call from any thread, also with the same inputs in several threads at once.
  *
  * The functions return NULL, or a status that the caller releases with nef_status_release:
- * NEF_INVALID_ARGUMENT for a NULL or a value out of its range, NEF_SHAPE_MISMATCH and NEF_DTYPE_MISMATCH
- * for inputs that do not fit, NEF_OUT_OF_MEMORY.
+ * NEF_INVALID_ARGUMENT for a NULL or a value out of its range, NEF_SHAPE_MISMATCH and
+ * NEF_DTYPE_MISMATCH for inputs that do not fit, NEF_OUT_OF_MEMORY.
  */
 #ifndef NEF_OPS_H
 #define NEF_OPS_H
@@ -27,8 +28,6 @@
 extern "C" {
 #endif
 
-/* clang-format off */
-
 /**
  * \brief Abs: Absolute value. The most negative signed integer wraps to itself.
  *
@@ -38,7 +37,7 @@ extern "C" {
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_abs(const nef_tensor* input, nef_tensor** out_output);
+NEF_API NEF_NODISCARD nef_status* nef_abs(const nef_tensor* input, nef_tensor** out_output);
 
 /**
  * \brief Acos: Arc cosine in radians; NaN outside [-1, 1].
@@ -49,7 +48,7 @@ NEF_NODISCARD NEF_API nef_status* nef_abs(const nef_tensor* input, nef_tensor** 
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_acos(const nef_tensor* input, nef_tensor** out_output);
+NEF_API NEF_NODISCARD nef_status* nef_acos(const nef_tensor* input, nef_tensor** out_output);
 
 /**
  * \brief Acosh: Inverse hyperbolic cosine; NaN below 1.
@@ -60,7 +59,7 @@ NEF_NODISCARD NEF_API nef_status* nef_acos(const nef_tensor* input, nef_tensor**
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_acosh(const nef_tensor* input, nef_tensor** out_output);
+NEF_API NEF_NODISCARD nef_status* nef_acosh(const nef_tensor* input, nef_tensor** out_output);
 
 /**
  * \brief Add: Sum of both inputs, broadcast as in NumPy. Integers wrap.
@@ -72,7 +71,7 @@ NEF_NODISCARD NEF_API nef_status* nef_acosh(const nef_tensor* input, nef_tensor*
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_add(
+NEF_API NEF_NODISCARD nef_status* nef_add(
     const nef_tensor* a, const nef_tensor* b, nef_tensor** out_output);
 
 /**
@@ -85,7 +84,7 @@ NEF_NODISCARD NEF_API nef_status* nef_add(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_and(
+NEF_API NEF_NODISCARD nef_status* nef_and(
     const nef_tensor* a, const nef_tensor* b, nef_tensor** out_output);
 
 /** Options of nef_argmax; fill with nef_argmax_options_init first. */
@@ -110,7 +109,7 @@ NEF_API void nef_argmax_options_init(nef_argmax_options* options, size_t struct_
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_argmax(
+NEF_API NEF_NODISCARD nef_status* nef_argmax(
     const nef_tensor* input, int64_t axis, int32_t keepdims, const nef_argmax_options* options,
     nef_tensor** out_output);
 
@@ -136,7 +135,7 @@ NEF_API void nef_argmin_options_init(nef_argmin_options* options, size_t struct_
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_argmin(
+NEF_API NEF_NODISCARD nef_status* nef_argmin(
     const nef_tensor* input, int64_t axis, int32_t keepdims, const nef_argmin_options* options,
     nef_tensor** out_output);
 
@@ -149,7 +148,7 @@ NEF_NODISCARD NEF_API nef_status* nef_argmin(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_asin(const nef_tensor* input, nef_tensor** out_output);
+NEF_API NEF_NODISCARD nef_status* nef_asin(const nef_tensor* input, nef_tensor** out_output);
 
 /**
  * \brief Asinh: Inverse hyperbolic sine.
@@ -160,7 +159,7 @@ NEF_NODISCARD NEF_API nef_status* nef_asin(const nef_tensor* input, nef_tensor**
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_asinh(const nef_tensor* input, nef_tensor** out_output);
+NEF_API NEF_NODISCARD nef_status* nef_asinh(const nef_tensor* input, nef_tensor** out_output);
 
 /**
  * \brief Atan: Arc tangent in radians.
@@ -171,7 +170,7 @@ NEF_NODISCARD NEF_API nef_status* nef_asinh(const nef_tensor* input, nef_tensor*
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_atan(const nef_tensor* input, nef_tensor** out_output);
+NEF_API NEF_NODISCARD nef_status* nef_atan(const nef_tensor* input, nef_tensor** out_output);
 
 /**
  * \brief Atanh: Inverse hyperbolic tangent; +-inf at +-1, NaN beyond.
@@ -182,7 +181,7 @@ NEF_NODISCARD NEF_API nef_status* nef_atan(const nef_tensor* input, nef_tensor**
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_atanh(const nef_tensor* input, nef_tensor** out_output);
+NEF_API NEF_NODISCARD nef_status* nef_atanh(const nef_tensor* input, nef_tensor** out_output);
 
 /** Options of nef_attention; fill with nef_attention_options_init first. */
 typedef struct nef_attention_options {
@@ -227,7 +226,7 @@ NEF_API void nef_attention_options_init(nef_attention_options* options, size_t s
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_attention(
+NEF_API NEF_NODISCARD nef_status* nef_attention(
     const nef_tensor* q, const nef_tensor* k, const nef_tensor* v, const nef_tensor* attn_mask,
     const nef_attention_options* options, nef_tensor** out_y, nef_tensor** out_present_key,
     nef_tensor** out_present_value, nef_tensor** out_qk_matmul_output);
@@ -261,7 +260,7 @@ NEF_API void nef_average_pool_options_init(nef_average_pool_options* options, si
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_average_pool(
+NEF_API NEF_NODISCARD nef_status* nef_average_pool(
     const nef_tensor* x, const int64_t* kernel_shape, size_t n_kernel_shape,
     const nef_average_pool_options* options, nef_tensor** out_y);
 
@@ -280,7 +279,7 @@ NEF_NODISCARD NEF_API nef_status* nef_average_pool(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_batch_normalization(
+NEF_API NEF_NODISCARD nef_status* nef_batch_normalization(
     const nef_tensor* x, const nef_tensor* scale, const nef_tensor* bias, const nef_tensor* mean,
     const nef_tensor* variance, double epsilon, nef_tensor** out_y);
 
@@ -296,7 +295,7 @@ NEF_NODISCARD NEF_API nef_status* nef_batch_normalization(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_bit_shift(
+NEF_API NEF_NODISCARD nef_status* nef_bit_shift(
     const nef_tensor* x, const nef_tensor* y, const char* direction, nef_tensor** out_output);
 
 /**
@@ -309,7 +308,7 @@ NEF_NODISCARD NEF_API nef_status* nef_bit_shift(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_bitwise_and(
+NEF_API NEF_NODISCARD nef_status* nef_bitwise_and(
     const nef_tensor* a, const nef_tensor* b, nef_tensor** out_output);
 
 /**
@@ -321,7 +320,7 @@ NEF_NODISCARD NEF_API nef_status* nef_bitwise_and(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_bitwise_not(const nef_tensor* input, nef_tensor** out_output);
+NEF_API NEF_NODISCARD nef_status* nef_bitwise_not(const nef_tensor* input, nef_tensor** out_output);
 
 /**
  * \brief BitwiseOr: Bit by bit or, broadcast as in NumPy.
@@ -333,7 +332,7 @@ NEF_NODISCARD NEF_API nef_status* nef_bitwise_not(const nef_tensor* input, nef_t
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_bitwise_or(
+NEF_API NEF_NODISCARD nef_status* nef_bitwise_or(
     const nef_tensor* a, const nef_tensor* b, nef_tensor** out_output);
 
 /**
@@ -346,7 +345,7 @@ NEF_NODISCARD NEF_API nef_status* nef_bitwise_or(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_bitwise_xor(
+NEF_API NEF_NODISCARD nef_status* nef_bitwise_xor(
     const nef_tensor* a, const nef_tensor* b, nef_tensor** out_output);
 
 /**
@@ -361,7 +360,7 @@ NEF_NODISCARD NEF_API nef_status* nef_bitwise_xor(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_cast(
+NEF_API NEF_NODISCARD nef_status* nef_cast(
     const nef_tensor* input, nef_dtype to, nef_tensor** out_output);
 
 /**
@@ -375,7 +374,7 @@ NEF_NODISCARD NEF_API nef_status* nef_cast(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_cast_like(
+NEF_API NEF_NODISCARD nef_status* nef_cast_like(
     const nef_tensor* input, const nef_tensor* target, nef_tensor** out_output);
 
 /**
@@ -387,7 +386,7 @@ NEF_NODISCARD NEF_API nef_status* nef_cast_like(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_ceil(const nef_tensor* input, nef_tensor** out_output);
+NEF_API NEF_NODISCARD nef_status* nef_ceil(const nef_tensor* input, nef_tensor** out_output);
 
 /**
  * \brief Celu: max(0, x) + min(0, alpha * (exp(x / alpha) - 1)).
@@ -399,7 +398,7 @@ NEF_NODISCARD NEF_API nef_status* nef_ceil(const nef_tensor* input, nef_tensor**
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_celu(
+NEF_API NEF_NODISCARD nef_status* nef_celu(
     const nef_tensor* input, double alpha, nef_tensor** out_output);
 
 /**
@@ -414,7 +413,7 @@ NEF_NODISCARD NEF_API nef_status* nef_celu(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_clip(
+NEF_API NEF_NODISCARD nef_status* nef_clip(
     const nef_tensor* input, const nef_tensor* min, const nef_tensor* max,
     nef_tensor** out_output);
 
@@ -429,7 +428,7 @@ NEF_NODISCARD NEF_API nef_status* nef_clip(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_concat(
+NEF_API NEF_NODISCARD nef_status* nef_concat(
     const nef_tensor* const* inputs, size_t n_inputs, int64_t axis, nef_tensor** out_output);
 
 /**
@@ -443,7 +442,7 @@ NEF_NODISCARD NEF_API nef_status* nef_concat(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_constant_of_shape(
+NEF_API NEF_NODISCARD nef_status* nef_constant_of_shape(
     const int64_t* shape, size_t n_shape, const nef_tensor* value, nef_tensor** out_output);
 
 /** Options of nef_conv; fill with nef_conv_options_init first. */
@@ -477,7 +476,7 @@ NEF_API void nef_conv_options_init(nef_conv_options* options, size_t struct_size
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_conv(
+NEF_API NEF_NODISCARD nef_status* nef_conv(
     const nef_tensor* x, const nef_tensor* w, const nef_tensor* b,
     const nef_conv_options* options, nef_tensor** out_y);
 
@@ -517,7 +516,7 @@ NEF_API void nef_conv_transpose_options_init(nef_conv_transpose_options* options
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_conv_transpose(
+NEF_API NEF_NODISCARD nef_status* nef_conv_transpose(
     const nef_tensor* x, const nef_tensor* w, const nef_tensor* b,
     const nef_conv_transpose_options* options, nef_tensor** out_y);
 
@@ -530,7 +529,7 @@ NEF_NODISCARD NEF_API nef_status* nef_conv_transpose(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_cos(const nef_tensor* input, nef_tensor** out_output);
+NEF_API NEF_NODISCARD nef_status* nef_cos(const nef_tensor* input, nef_tensor** out_output);
 
 /**
  * \brief Cosh: Hyperbolic cosine.
@@ -541,7 +540,7 @@ NEF_NODISCARD NEF_API nef_status* nef_cos(const nef_tensor* input, nef_tensor** 
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_cosh(const nef_tensor* input, nef_tensor** out_output);
+NEF_API NEF_NODISCARD nef_status* nef_cosh(const nef_tensor* input, nef_tensor** out_output);
 
 /** Options of nef_cumsum; fill with nef_cumsum_options_init first. */
 typedef struct nef_cumsum_options {
@@ -564,7 +563,7 @@ NEF_API void nef_cumsum_options_init(nef_cumsum_options* options, size_t struct_
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_cumsum(
+NEF_API NEF_NODISCARD nef_status* nef_cumsum(
     const nef_tensor* input, int64_t axis, const nef_cumsum_options* options,
     nef_tensor** out_output);
 
@@ -589,7 +588,7 @@ NEF_API void nef_depth_to_space_options_init(nef_depth_to_space_options* options
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_depth_to_space(
+NEF_API NEF_NODISCARD nef_status* nef_depth_to_space(
     const nef_tensor* input, int64_t blocksize, const nef_depth_to_space_options* options,
     nef_tensor** out_output);
 
@@ -604,7 +603,7 @@ NEF_NODISCARD NEF_API nef_status* nef_depth_to_space(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_div(
+NEF_API NEF_NODISCARD nef_status* nef_div(
     const nef_tensor* a, const nef_tensor* b, nef_tensor** out_output);
 
 /**
@@ -618,7 +617,7 @@ NEF_NODISCARD NEF_API nef_status* nef_div(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_einsum(
+NEF_API NEF_NODISCARD nef_status* nef_einsum(
     const nef_tensor* const* inputs, size_t n_inputs, const char* equation,
     nef_tensor** out_output);
 
@@ -632,7 +631,7 @@ NEF_NODISCARD NEF_API nef_status* nef_einsum(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_elu(
+NEF_API NEF_NODISCARD nef_status* nef_elu(
     const nef_tensor* input, double alpha, nef_tensor** out_output);
 
 /**
@@ -645,7 +644,7 @@ NEF_NODISCARD NEF_API nef_status* nef_elu(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_equal(
+NEF_API NEF_NODISCARD nef_status* nef_equal(
     const nef_tensor* a, const nef_tensor* b, nef_tensor** out_output);
 
 /**
@@ -657,7 +656,7 @@ NEF_NODISCARD NEF_API nef_status* nef_equal(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_erf(const nef_tensor* input, nef_tensor** out_output);
+NEF_API NEF_NODISCARD nef_status* nef_erf(const nef_tensor* input, nef_tensor** out_output);
 
 /**
  * \brief Exp: e to the power of the input.
@@ -668,7 +667,7 @@ NEF_NODISCARD NEF_API nef_status* nef_erf(const nef_tensor* input, nef_tensor** 
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_exp(const nef_tensor* input, nef_tensor** out_output);
+NEF_API NEF_NODISCARD nef_status* nef_exp(const nef_tensor* input, nef_tensor** out_output);
 
 /**
  * \brief Expand: The input broadcast against shape, in both directions as in NumPy: a 1 in shape
@@ -681,7 +680,7 @@ NEF_NODISCARD NEF_API nef_status* nef_exp(const nef_tensor* input, nef_tensor** 
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_expand(
+NEF_API NEF_NODISCARD nef_status* nef_expand(
     const nef_tensor* input, const int64_t* shape, size_t n_shape, nef_tensor** out_output);
 
 /** Options of nef_eye_like; fill with nef_eye_like_options_init first. */
@@ -705,7 +704,7 @@ NEF_API void nef_eye_like_options_init(nef_eye_like_options* options, size_t str
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_eye_like(
+NEF_API NEF_NODISCARD nef_status* nef_eye_like(
     const nef_tensor* input, int64_t k, const nef_eye_like_options* options,
     nef_tensor** out_output);
 
@@ -720,7 +719,7 @@ NEF_NODISCARD NEF_API nef_status* nef_eye_like(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_flatten(
+NEF_API NEF_NODISCARD nef_status* nef_flatten(
     const nef_tensor* input, int64_t axis, nef_tensor** out_output);
 
 /**
@@ -732,7 +731,7 @@ NEF_NODISCARD NEF_API nef_status* nef_flatten(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_floor(const nef_tensor* input, nef_tensor** out_output);
+NEF_API NEF_NODISCARD nef_status* nef_floor(const nef_tensor* input, nef_tensor** out_output);
 
 /**
  * \brief Gather: Slices of data picked by indices along axis; the shape of indices replaces that
@@ -747,7 +746,7 @@ NEF_NODISCARD NEF_API nef_status* nef_floor(const nef_tensor* input, nef_tensor*
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_gather(
+NEF_API NEF_NODISCARD nef_status* nef_gather(
     const nef_tensor* data, const nef_tensor* indices, int64_t axis, nef_tensor** out_output);
 
 /**
@@ -763,7 +762,7 @@ NEF_NODISCARD NEF_API nef_status* nef_gather(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_gather_elements(
+NEF_API NEF_NODISCARD nef_status* nef_gather_elements(
     const nef_tensor* data, const nef_tensor* indices, int64_t axis, nef_tensor** out_output);
 
 /**
@@ -779,7 +778,7 @@ NEF_NODISCARD NEF_API nef_status* nef_gather_elements(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_gather_nd(
+NEF_API NEF_NODISCARD nef_status* nef_gather_nd(
     const nef_tensor* data, const nef_tensor* indices, int64_t batch_dims,
     nef_tensor** out_output);
 
@@ -802,7 +801,7 @@ NEF_API void nef_gelu_options_init(nef_gelu_options* options, size_t struct_size
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_gelu(
+NEF_API NEF_NODISCARD nef_status* nef_gelu(
     const nef_tensor* input, const nef_gelu_options* options, nef_tensor** out_output);
 
 /** Options of nef_gemm; fill with nef_gemm_options_init first. */
@@ -829,7 +828,7 @@ NEF_API void nef_gemm_options_init(nef_gemm_options* options, size_t struct_size
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_gemm(
+NEF_API NEF_NODISCARD nef_status* nef_gemm(
     const nef_tensor* a, const nef_tensor* b, const nef_tensor* c,
     const nef_gemm_options* options, nef_tensor** out_y);
 
@@ -843,7 +842,7 @@ NEF_NODISCARD NEF_API nef_status* nef_gemm(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_global_average_pool(const nef_tensor* x, nef_tensor** out_y);
+NEF_API NEF_NODISCARD nef_status* nef_global_average_pool(const nef_tensor* x, nef_tensor** out_y);
 
 /**
  * \brief GlobalMaxPool: Largest element over all spatial axes of x [N, C, D1, ...], which stay
@@ -855,7 +854,7 @@ NEF_NODISCARD NEF_API nef_status* nef_global_average_pool(const nef_tensor* x, n
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_global_max_pool(const nef_tensor* x, nef_tensor** out_y);
+NEF_API NEF_NODISCARD nef_status* nef_global_max_pool(const nef_tensor* x, nef_tensor** out_y);
 
 /**
  * \brief Greater: a > b, broadcast as in NumPy; false where either is NaN.
@@ -867,7 +866,7 @@ NEF_NODISCARD NEF_API nef_status* nef_global_max_pool(const nef_tensor* x, nef_t
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_greater(
+NEF_API NEF_NODISCARD nef_status* nef_greater(
     const nef_tensor* a, const nef_tensor* b, nef_tensor** out_output);
 
 /**
@@ -880,7 +879,7 @@ NEF_NODISCARD NEF_API nef_status* nef_greater(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_greater_or_equal(
+NEF_API NEF_NODISCARD nef_status* nef_greater_or_equal(
     const nef_tensor* a, const nef_tensor* b, nef_tensor** out_output);
 
 /**
@@ -897,7 +896,7 @@ NEF_NODISCARD NEF_API nef_status* nef_greater_or_equal(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_group_normalization(
+NEF_API NEF_NODISCARD nef_status* nef_group_normalization(
     const nef_tensor* x, const nef_tensor* scale, const nef_tensor* bias, int64_t num_groups,
     double epsilon, nef_tensor** out_y);
 
@@ -912,7 +911,7 @@ NEF_NODISCARD NEF_API nef_status* nef_group_normalization(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_hard_sigmoid(
+NEF_API NEF_NODISCARD nef_status* nef_hard_sigmoid(
     const nef_tensor* input, double alpha, double beta, nef_tensor** out_output);
 
 /**
@@ -924,7 +923,7 @@ NEF_NODISCARD NEF_API nef_status* nef_hard_sigmoid(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_hard_swish(const nef_tensor* input, nef_tensor** out_output);
+NEF_API NEF_NODISCARD nef_status* nef_hard_swish(const nef_tensor* input, nef_tensor** out_output);
 
 /**
  * \brief Hardmax: 1 at the first largest element along axis, 0 elsewhere.
@@ -936,7 +935,7 @@ NEF_NODISCARD NEF_API nef_status* nef_hard_swish(const nef_tensor* input, nef_te
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_hardmax(
+NEF_API NEF_NODISCARD nef_status* nef_hardmax(
     const nef_tensor* input, int64_t axis, nef_tensor** out_output);
 
 /**
@@ -948,7 +947,7 @@ NEF_NODISCARD NEF_API nef_status* nef_hardmax(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_identity(const nef_tensor* input, nef_tensor** out_output);
+NEF_API NEF_NODISCARD nef_status* nef_identity(const nef_tensor* input, nef_tensor** out_output);
 
 /**
  * \brief InstanceNormalization: x [N, C, D1, ...] normalised to mean 0 and variance 1 over the
@@ -963,7 +962,7 @@ NEF_NODISCARD NEF_API nef_status* nef_identity(const nef_tensor* input, nef_tens
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_instance_normalization(
+NEF_API NEF_NODISCARD nef_status* nef_instance_normalization(
     const nef_tensor* x, const nef_tensor* scale, const nef_tensor* bias, double epsilon,
     nef_tensor** out_y);
 
@@ -986,7 +985,7 @@ NEF_API void nef_isinf_options_init(nef_isinf_options* options, size_t struct_si
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_isinf(
+NEF_API NEF_NODISCARD nef_status* nef_isinf(
     const nef_tensor* input, const nef_isinf_options* options, nef_tensor** out_output);
 
 /**
@@ -998,7 +997,7 @@ NEF_NODISCARD NEF_API nef_status* nef_isinf(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_isnan(const nef_tensor* input, nef_tensor** out_output);
+NEF_API NEF_NODISCARD nef_status* nef_isnan(const nef_tensor* input, nef_tensor** out_output);
 
 /** Options of nef_lrn; fill with nef_lrn_options_init first. */
 typedef struct nef_lrn_options {
@@ -1022,7 +1021,7 @@ NEF_API void nef_lrn_options_init(nef_lrn_options* options, size_t struct_size);
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_lrn(
+NEF_API NEF_NODISCARD nef_status* nef_lrn(
     const nef_tensor* x, int64_t size, const nef_lrn_options* options, nef_tensor** out_y);
 
 /**
@@ -1042,7 +1041,7 @@ NEF_NODISCARD NEF_API nef_status* nef_lrn(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_layer_normalization(
+NEF_API NEF_NODISCARD nef_status* nef_layer_normalization(
     const nef_tensor* x, const nef_tensor* scale, const nef_tensor* bias, int64_t axis,
     double epsilon, nef_tensor** out_y, nef_tensor** out_mean, nef_tensor** out_inv_std_dev);
 
@@ -1056,7 +1055,7 @@ NEF_NODISCARD NEF_API nef_status* nef_layer_normalization(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_leaky_relu(
+NEF_API NEF_NODISCARD nef_status* nef_leaky_relu(
     const nef_tensor* input, double alpha, nef_tensor** out_output);
 
 /**
@@ -1069,7 +1068,7 @@ NEF_NODISCARD NEF_API nef_status* nef_leaky_relu(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_less(
+NEF_API NEF_NODISCARD nef_status* nef_less(
     const nef_tensor* a, const nef_tensor* b, nef_tensor** out_output);
 
 /**
@@ -1082,7 +1081,7 @@ NEF_NODISCARD NEF_API nef_status* nef_less(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_less_or_equal(
+NEF_API NEF_NODISCARD nef_status* nef_less_or_equal(
     const nef_tensor* a, const nef_tensor* b, nef_tensor** out_output);
 
 /**
@@ -1094,7 +1093,7 @@ NEF_NODISCARD NEF_API nef_status* nef_less_or_equal(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_log(const nef_tensor* input, nef_tensor** out_output);
+NEF_API NEF_NODISCARD nef_status* nef_log(const nef_tensor* input, nef_tensor** out_output);
 
 /**
  * \brief LogSoftmax: x - max - log(sum(exp(x - max))) along axis.
@@ -1106,7 +1105,7 @@ NEF_NODISCARD NEF_API nef_status* nef_log(const nef_tensor* input, nef_tensor** 
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_log_softmax(
+NEF_API NEF_NODISCARD nef_status* nef_log_softmax(
     const nef_tensor* input, int64_t axis, nef_tensor** out_output);
 
 /**
@@ -1121,7 +1120,7 @@ NEF_NODISCARD NEF_API nef_status* nef_log_softmax(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_lp_normalization(
+NEF_API NEF_NODISCARD nef_status* nef_lp_normalization(
     const nef_tensor* input, int64_t axis, int64_t p, nef_tensor** out_output);
 
 /**
@@ -1136,7 +1135,7 @@ NEF_NODISCARD NEF_API nef_status* nef_lp_normalization(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_matmul(
+NEF_API NEF_NODISCARD nef_status* nef_matmul(
     const nef_tensor* a, const nef_tensor* b, nef_tensor** out_output);
 
 /**
@@ -1148,7 +1147,7 @@ NEF_NODISCARD NEF_API nef_status* nef_matmul(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_max(
+NEF_API NEF_NODISCARD nef_status* nef_max(
     const nef_tensor* const* inputs, size_t n_inputs, nef_tensor** out_output);
 
 /** Options of nef_max_pool; fill with nef_max_pool_options_init first. */
@@ -1182,7 +1181,7 @@ NEF_API void nef_max_pool_options_init(nef_max_pool_options* options, size_t str
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_max_pool(
+NEF_API NEF_NODISCARD nef_status* nef_max_pool(
     const nef_tensor* x, const int64_t* kernel_shape, size_t n_kernel_shape,
     const nef_max_pool_options* options, nef_tensor** out_y, nef_tensor** out_indices);
 
@@ -1195,7 +1194,7 @@ NEF_NODISCARD NEF_API nef_status* nef_max_pool(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_mean(
+NEF_API NEF_NODISCARD nef_status* nef_mean(
     const nef_tensor* const* inputs, size_t n_inputs, nef_tensor** out_output);
 
 /**
@@ -1209,7 +1208,7 @@ NEF_NODISCARD NEF_API nef_status* nef_mean(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_mean_variance_normalization(
+NEF_API NEF_NODISCARD nef_status* nef_mean_variance_normalization(
     const nef_tensor* x, const int64_t* axes, size_t n_axes, nef_tensor** out_y);
 
 /**
@@ -1221,7 +1220,7 @@ NEF_NODISCARD NEF_API nef_status* nef_mean_variance_normalization(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_min(
+NEF_API NEF_NODISCARD nef_status* nef_min(
     const nef_tensor* const* inputs, size_t n_inputs, nef_tensor** out_output);
 
 /**
@@ -1233,7 +1232,7 @@ NEF_NODISCARD NEF_API nef_status* nef_min(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_mish(const nef_tensor* input, nef_tensor** out_output);
+NEF_API NEF_NODISCARD nef_status* nef_mish(const nef_tensor* input, nef_tensor** out_output);
 
 /**
  * \brief Mod: Remainder of a / b, broadcast as in NumPy. The sign follows b, or a with fmod (the
@@ -1247,7 +1246,7 @@ NEF_NODISCARD NEF_API nef_status* nef_mish(const nef_tensor* input, nef_tensor**
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_mod(
+NEF_API NEF_NODISCARD nef_status* nef_mod(
     const nef_tensor* a, const nef_tensor* b, int32_t fmod, nef_tensor** out_output);
 
 /**
@@ -1260,7 +1259,7 @@ NEF_NODISCARD NEF_API nef_status* nef_mod(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_mul(
+NEF_API NEF_NODISCARD nef_status* nef_mul(
     const nef_tensor* a, const nef_tensor* b, nef_tensor** out_output);
 
 /**
@@ -1272,7 +1271,7 @@ NEF_NODISCARD NEF_API nef_status* nef_mul(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_neg(const nef_tensor* input, nef_tensor** out_output);
+NEF_API NEF_NODISCARD nef_status* nef_neg(const nef_tensor* input, nef_tensor** out_output);
 
 /**
  * \brief NonZero: Indices of the elements that are not 0, in row-major order, as [rank, count];
@@ -1284,7 +1283,7 @@ NEF_NODISCARD NEF_API nef_status* nef_neg(const nef_tensor* input, nef_tensor** 
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_nonzero(const nef_tensor* input, nef_tensor** out_output);
+NEF_API NEF_NODISCARD nef_status* nef_nonzero(const nef_tensor* input, nef_tensor** out_output);
 
 /**
  * \brief Not: Logical not.
@@ -1295,7 +1294,7 @@ NEF_NODISCARD NEF_API nef_status* nef_nonzero(const nef_tensor* input, nef_tenso
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_not(const nef_tensor* input, nef_tensor** out_output);
+NEF_API NEF_NODISCARD nef_status* nef_not(const nef_tensor* input, nef_tensor** out_output);
 
 /**
  * \brief OneHot: values is [off, on]: a new axis of size depth holds `on` at the index and `off`
@@ -1310,7 +1309,7 @@ NEF_NODISCARD NEF_API nef_status* nef_not(const nef_tensor* input, nef_tensor** 
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_one_hot(
+NEF_API NEF_NODISCARD nef_status* nef_one_hot(
     const nef_tensor* indices, int64_t depth, const nef_tensor* values, int64_t axis,
     nef_tensor** out_output);
 
@@ -1324,7 +1323,7 @@ NEF_NODISCARD NEF_API nef_status* nef_one_hot(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_or(
+NEF_API NEF_NODISCARD nef_status* nef_or(
     const nef_tensor* a, const nef_tensor* b, nef_tensor** out_output);
 
 /**
@@ -1337,7 +1336,7 @@ NEF_NODISCARD NEF_API nef_status* nef_or(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_prelu(
+NEF_API NEF_NODISCARD nef_status* nef_prelu(
     const nef_tensor* x, const nef_tensor* slope, nef_tensor** out_output);
 
 /** Options of nef_pad; fill with nef_pad_options_init first. */
@@ -1363,7 +1362,7 @@ NEF_API void nef_pad_options_init(nef_pad_options* options, size_t struct_size);
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_pad(
+NEF_API NEF_NODISCARD nef_status* nef_pad(
     const nef_tensor* data, const int64_t* pads, size_t n_pads, const nef_tensor* constant_value,
     const int64_t* axes, size_t n_axes, const nef_pad_options* options, nef_tensor** out_output);
 
@@ -1378,7 +1377,7 @@ NEF_NODISCARD NEF_API nef_status* nef_pad(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_pow(
+NEF_API NEF_NODISCARD nef_status* nef_pow(
     const nef_tensor* a, const nef_tensor* b, nef_tensor** out_output);
 
 /**
@@ -1394,7 +1393,7 @@ NEF_NODISCARD NEF_API nef_status* nef_pow(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_rms_normalization(
+NEF_API NEF_NODISCARD nef_status* nef_rms_normalization(
     const nef_tensor* x, const nef_tensor* scale, int64_t axis, double epsilon,
     nef_tensor** out_y);
 
@@ -1410,7 +1409,7 @@ NEF_NODISCARD NEF_API nef_status* nef_rms_normalization(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_range(
+NEF_API NEF_NODISCARD nef_status* nef_range(
     const nef_tensor* start, const nef_tensor* limit, const nef_tensor* delta,
     nef_tensor** out_output);
 
@@ -1423,7 +1422,7 @@ NEF_NODISCARD NEF_API nef_status* nef_range(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_reciprocal(const nef_tensor* input, nef_tensor** out_output);
+NEF_API NEF_NODISCARD nef_status* nef_reciprocal(const nef_tensor* input, nef_tensor** out_output);
 
 /**
  * \brief ReduceL1: Sum of absolute values, over axes, or over all of them when axes is absent or
@@ -1437,7 +1436,7 @@ NEF_NODISCARD NEF_API nef_status* nef_reciprocal(const nef_tensor* input, nef_te
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_reduce_l1(
+NEF_API NEF_NODISCARD nef_status* nef_reduce_l1(
     const nef_tensor* data, const int64_t* axes, size_t n_axes, int32_t keepdims,
     nef_tensor** out_output);
 
@@ -1453,7 +1452,7 @@ NEF_NODISCARD NEF_API nef_status* nef_reduce_l1(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_reduce_l2(
+NEF_API NEF_NODISCARD nef_status* nef_reduce_l2(
     const nef_tensor* data, const int64_t* axes, size_t n_axes, int32_t keepdims,
     nef_tensor** out_output);
 
@@ -1469,7 +1468,7 @@ NEF_NODISCARD NEF_API nef_status* nef_reduce_l2(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_reduce_log_sum(
+NEF_API NEF_NODISCARD nef_status* nef_reduce_log_sum(
     const nef_tensor* data, const int64_t* axes, size_t n_axes, int32_t keepdims,
     nef_tensor** out_output);
 
@@ -1486,7 +1485,7 @@ NEF_NODISCARD NEF_API nef_status* nef_reduce_log_sum(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_reduce_log_sum_exp(
+NEF_API NEF_NODISCARD nef_status* nef_reduce_log_sum_exp(
     const nef_tensor* data, const int64_t* axes, size_t n_axes, int32_t keepdims,
     nef_tensor** out_output);
 
@@ -1503,7 +1502,7 @@ NEF_NODISCARD NEF_API nef_status* nef_reduce_log_sum_exp(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_reduce_max(
+NEF_API NEF_NODISCARD nef_status* nef_reduce_max(
     const nef_tensor* data, const int64_t* axes, size_t n_axes, int32_t keepdims,
     nef_tensor** out_output);
 
@@ -1520,7 +1519,7 @@ NEF_NODISCARD NEF_API nef_status* nef_reduce_max(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_reduce_mean(
+NEF_API NEF_NODISCARD nef_status* nef_reduce_mean(
     const nef_tensor* data, const int64_t* axes, size_t n_axes, int32_t keepdims,
     nef_tensor** out_output);
 
@@ -1537,7 +1536,7 @@ NEF_NODISCARD NEF_API nef_status* nef_reduce_mean(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_reduce_min(
+NEF_API NEF_NODISCARD nef_status* nef_reduce_min(
     const nef_tensor* data, const int64_t* axes, size_t n_axes, int32_t keepdims,
     nef_tensor** out_output);
 
@@ -1553,7 +1552,7 @@ NEF_NODISCARD NEF_API nef_status* nef_reduce_min(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_reduce_prod(
+NEF_API NEF_NODISCARD nef_status* nef_reduce_prod(
     const nef_tensor* data, const int64_t* axes, size_t n_axes, int32_t keepdims,
     nef_tensor** out_output);
 
@@ -1569,7 +1568,7 @@ NEF_NODISCARD NEF_API nef_status* nef_reduce_prod(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_reduce_sum(
+NEF_API NEF_NODISCARD nef_status* nef_reduce_sum(
     const nef_tensor* data, const int64_t* axes, size_t n_axes, int32_t keepdims,
     nef_tensor** out_output);
 
@@ -1585,7 +1584,7 @@ NEF_NODISCARD NEF_API nef_status* nef_reduce_sum(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_reduce_sum_square(
+NEF_API NEF_NODISCARD nef_status* nef_reduce_sum_square(
     const nef_tensor* data, const int64_t* axes, size_t n_axes, int32_t keepdims,
     nef_tensor** out_output);
 
@@ -1598,7 +1597,7 @@ NEF_NODISCARD NEF_API nef_status* nef_reduce_sum_square(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_relu(const nef_tensor* input, nef_tensor** out_output);
+NEF_API NEF_NODISCARD nef_status* nef_relu(const nef_tensor* input, nef_tensor** out_output);
 
 /** Options of nef_reshape; fill with nef_reshape_options_init first. */
 typedef struct nef_reshape_options {
@@ -1620,7 +1619,7 @@ NEF_API void nef_reshape_options_init(nef_reshape_options* options, size_t struc
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_reshape(
+NEF_API NEF_NODISCARD nef_status* nef_reshape(
     const nef_tensor* data, const int64_t* shape, size_t n_shape,
     const nef_reshape_options* options, nef_tensor** out_output);
 
@@ -1662,7 +1661,7 @@ NEF_API void nef_resize_options_init(nef_resize_options* options, size_t struct_
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_resize(
+NEF_API NEF_NODISCARD nef_status* nef_resize(
     const nef_tensor* x, const nef_tensor* scales, const int64_t* sizes, size_t n_sizes,
     const char* mode, const nef_resize_options* options, nef_tensor** out_y);
 
@@ -1679,7 +1678,7 @@ NEF_NODISCARD NEF_API nef_status* nef_resize(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_reverse_sequence(
+NEF_API NEF_NODISCARD nef_status* nef_reverse_sequence(
     const nef_tensor* input, const nef_tensor* sequence_lens, int64_t batch_axis,
     int64_t time_axis, nef_tensor** out_output);
 
@@ -1711,7 +1710,7 @@ NEF_API void nef_rotary_embedding_options_init(nef_rotary_embedding_options* opt
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_rotary_embedding(
+NEF_API NEF_NODISCARD nef_status* nef_rotary_embedding(
     const nef_tensor* x, const nef_tensor* cos_cache, const nef_tensor* sin_cache,
     const nef_tensor* position_ids, const nef_rotary_embedding_options* options,
     nef_tensor** out_y);
@@ -1725,7 +1724,7 @@ NEF_NODISCARD NEF_API nef_status* nef_rotary_embedding(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_round(const nef_tensor* input, nef_tensor** out_output);
+NEF_API NEF_NODISCARD nef_status* nef_round(const nef_tensor* input, nef_tensor** out_output);
 
 /** Options of nef_scatter_elements; fill with nef_scatter_elements_options_init first. */
 typedef struct nef_scatter_elements_options {
@@ -1752,7 +1751,7 @@ NEF_API void nef_scatter_elements_options_init(nef_scatter_elements_options* opt
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_scatter_elements(
+NEF_API NEF_NODISCARD nef_status* nef_scatter_elements(
     const nef_tensor* data, const nef_tensor* indices, const nef_tensor* updates, int64_t axis,
     const nef_scatter_elements_options* options, nef_tensor** out_output);
 
@@ -1779,7 +1778,7 @@ NEF_API void nef_scatter_nd_options_init(nef_scatter_nd_options* options, size_t
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_scatter_nd(
+NEF_API NEF_NODISCARD nef_status* nef_scatter_nd(
     const nef_tensor* data, const nef_tensor* indices, const nef_tensor* updates,
     const nef_scatter_nd_options* options, nef_tensor** out_output);
 
@@ -1802,7 +1801,7 @@ NEF_API void nef_selu_options_init(nef_selu_options* options, size_t struct_size
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_selu(
+NEF_API NEF_NODISCARD nef_status* nef_selu(
     const nef_tensor* input, const nef_selu_options* options, nef_tensor** out_output);
 
 /** Options of nef_shape; fill with nef_shape_options_init first. */
@@ -1826,7 +1825,7 @@ NEF_API void nef_shape_options_init(nef_shape_options* options, size_t struct_si
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_shape(
+NEF_API NEF_NODISCARD nef_status* nef_shape(
     const nef_tensor* data, const nef_shape_options* options, nef_tensor** out_output);
 
 /**
@@ -1840,7 +1839,7 @@ NEF_NODISCARD NEF_API nef_status* nef_shape(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_shrink(
+NEF_API NEF_NODISCARD nef_status* nef_shrink(
     const nef_tensor* input, double lambd, double bias, nef_tensor** out_output);
 
 /**
@@ -1852,7 +1851,7 @@ NEF_NODISCARD NEF_API nef_status* nef_shrink(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_sigmoid(const nef_tensor* input, nef_tensor** out_output);
+NEF_API NEF_NODISCARD nef_status* nef_sigmoid(const nef_tensor* input, nef_tensor** out_output);
 
 /**
  * \brief Sign: -1, 0 or 1; NaN stays NaN.
@@ -1863,7 +1862,7 @@ NEF_NODISCARD NEF_API nef_status* nef_sigmoid(const nef_tensor* input, nef_tenso
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_sign(const nef_tensor* input, nef_tensor** out_output);
+NEF_API NEF_NODISCARD nef_status* nef_sign(const nef_tensor* input, nef_tensor** out_output);
 
 /** Options of nef_silu; fill with nef_silu_options_init first. */
 typedef struct nef_silu_options {
@@ -1883,7 +1882,7 @@ NEF_API void nef_silu_options_init(nef_silu_options* options, size_t struct_size
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_silu(
+NEF_API NEF_NODISCARD nef_status* nef_silu(
     const nef_tensor* input, const nef_silu_options* options, nef_tensor** out_output);
 
 /**
@@ -1895,7 +1894,7 @@ NEF_NODISCARD NEF_API nef_status* nef_silu(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_sin(const nef_tensor* input, nef_tensor** out_output);
+NEF_API NEF_NODISCARD nef_status* nef_sin(const nef_tensor* input, nef_tensor** out_output);
 
 /**
  * \brief Sinh: Hyperbolic sine.
@@ -1906,7 +1905,7 @@ NEF_NODISCARD NEF_API nef_status* nef_sin(const nef_tensor* input, nef_tensor** 
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_sinh(const nef_tensor* input, nef_tensor** out_output);
+NEF_API NEF_NODISCARD nef_status* nef_sinh(const nef_tensor* input, nef_tensor** out_output);
 
 /**
  * \brief Size: The number of elements of data as a scalar.
@@ -1917,7 +1916,7 @@ NEF_NODISCARD NEF_API nef_status* nef_sinh(const nef_tensor* input, nef_tensor**
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_size(const nef_tensor* data, nef_tensor** out_output);
+NEF_API NEF_NODISCARD nef_status* nef_size(const nef_tensor* data, nef_tensor** out_output);
 
 /**
  * \brief Slice: data[start:end:step] per axis as in Python: negative positions count from the
@@ -1934,7 +1933,7 @@ NEF_NODISCARD NEF_API nef_status* nef_size(const nef_tensor* data, nef_tensor** 
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_slice(
+NEF_API NEF_NODISCARD nef_status* nef_slice(
     const nef_tensor* data, const int64_t* starts, size_t n_starts, const int64_t* ends,
     size_t n_ends, const int64_t* axes, size_t n_axes, const int64_t* steps, size_t n_steps,
     nef_tensor** out_output);
@@ -1950,7 +1949,7 @@ NEF_NODISCARD NEF_API nef_status* nef_slice(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_softmax(
+NEF_API NEF_NODISCARD nef_status* nef_softmax(
     const nef_tensor* input, int64_t axis, nef_tensor** out_output);
 
 /**
@@ -1962,7 +1961,7 @@ NEF_NODISCARD NEF_API nef_status* nef_softmax(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_softplus(const nef_tensor* input, nef_tensor** out_output);
+NEF_API NEF_NODISCARD nef_status* nef_softplus(const nef_tensor* input, nef_tensor** out_output);
 
 /**
  * \brief Softsign: x / (1 + |x|).
@@ -1973,7 +1972,7 @@ NEF_NODISCARD NEF_API nef_status* nef_softplus(const nef_tensor* input, nef_tens
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_softsign(const nef_tensor* input, nef_tensor** out_output);
+NEF_API NEF_NODISCARD nef_status* nef_softsign(const nef_tensor* input, nef_tensor** out_output);
 
 /**
  * \brief SpaceToDepth: [N, C, H, W] -> [N, C * b^2, H / b, W / b]: b x b blocks become channels,
@@ -1986,7 +1985,7 @@ NEF_NODISCARD NEF_API nef_status* nef_softsign(const nef_tensor* input, nef_tens
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_space_to_depth(
+NEF_API NEF_NODISCARD nef_status* nef_space_to_depth(
     const nef_tensor* input, int64_t blocksize, nef_tensor** out_output);
 
 /**
@@ -2001,7 +2000,7 @@ NEF_NODISCARD NEF_API nef_status* nef_space_to_depth(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_split(
+NEF_API NEF_NODISCARD nef_status* nef_split(
     const nef_tensor* input, const int64_t* split, size_t n_split, int64_t axis,
     nef_tensor** out_outputs, size_t n_outputs);
 
@@ -2014,7 +2013,7 @@ NEF_NODISCARD NEF_API nef_status* nef_split(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_sqrt(const nef_tensor* input, nef_tensor** out_output);
+NEF_API NEF_NODISCARD nef_status* nef_sqrt(const nef_tensor* input, nef_tensor** out_output);
 
 /**
  * \brief Squeeze: data without the axes given, which must have size 1; without axes, all dims of
@@ -2027,7 +2026,7 @@ NEF_NODISCARD NEF_API nef_status* nef_sqrt(const nef_tensor* input, nef_tensor**
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_squeeze(
+NEF_API NEF_NODISCARD nef_status* nef_squeeze(
     const nef_tensor* data, const int64_t* axes, size_t n_axes, nef_tensor** out_output);
 
 /**
@@ -2040,7 +2039,7 @@ NEF_NODISCARD NEF_API nef_status* nef_squeeze(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_sub(
+NEF_API NEF_NODISCARD nef_status* nef_sub(
     const nef_tensor* a, const nef_tensor* b, nef_tensor** out_output);
 
 /**
@@ -2052,7 +2051,7 @@ NEF_NODISCARD NEF_API nef_status* nef_sub(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_sum(
+NEF_API NEF_NODISCARD nef_status* nef_sum(
     const nef_tensor* const* inputs, size_t n_inputs, nef_tensor** out_output);
 
 /**
@@ -2064,7 +2063,7 @@ NEF_NODISCARD NEF_API nef_status* nef_sum(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_tan(const nef_tensor* input, nef_tensor** out_output);
+NEF_API NEF_NODISCARD nef_status* nef_tan(const nef_tensor* input, nef_tensor** out_output);
 
 /**
  * \brief Tanh: Hyperbolic tangent.
@@ -2075,7 +2074,7 @@ NEF_NODISCARD NEF_API nef_status* nef_tan(const nef_tensor* input, nef_tensor** 
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_tanh(const nef_tensor* input, nef_tensor** out_output);
+NEF_API NEF_NODISCARD nef_status* nef_tanh(const nef_tensor* input, nef_tensor** out_output);
 
 /**
  * \brief ThresholdedRelu: x for x > alpha, else 0. NaN gives 0.
@@ -2087,7 +2086,7 @@ NEF_NODISCARD NEF_API nef_status* nef_tanh(const nef_tensor* input, nef_tensor**
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_thresholded_relu(
+NEF_API NEF_NODISCARD nef_status* nef_thresholded_relu(
     const nef_tensor* input, double alpha, nef_tensor** out_output);
 
 /**
@@ -2100,7 +2099,7 @@ NEF_NODISCARD NEF_API nef_status* nef_thresholded_relu(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_tile(
+NEF_API NEF_NODISCARD nef_status* nef_tile(
     const nef_tensor* input, const int64_t* repeats, size_t n_repeats, nef_tensor** out_output);
 
 /**
@@ -2118,7 +2117,7 @@ NEF_NODISCARD NEF_API nef_status* nef_tile(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_topk(
+NEF_API NEF_NODISCARD nef_status* nef_topk(
     const nef_tensor* x, int64_t k, int64_t axis, int32_t largest, nef_tensor** out_values,
     nef_tensor** out_indices);
 
@@ -2133,7 +2132,7 @@ NEF_NODISCARD NEF_API nef_status* nef_topk(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_transpose(
+NEF_API NEF_NODISCARD nef_status* nef_transpose(
     const nef_tensor* data, const int64_t* perm, size_t n_perm, nef_tensor** out_output);
 
 /**
@@ -2148,7 +2147,7 @@ NEF_NODISCARD NEF_API nef_status* nef_transpose(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_trilu(
+NEF_API NEF_NODISCARD nef_status* nef_trilu(
     const nef_tensor* input, int64_t k, int32_t upper, nef_tensor** out_output);
 
 /**
@@ -2161,7 +2160,7 @@ NEF_NODISCARD NEF_API nef_status* nef_trilu(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_unsqueeze(
+NEF_API NEF_NODISCARD nef_status* nef_unsqueeze(
     const nef_tensor* data, const int64_t* axes, size_t n_axes, nef_tensor** out_output);
 
 /**
@@ -2175,7 +2174,7 @@ NEF_NODISCARD NEF_API nef_status* nef_unsqueeze(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_where(
+NEF_API NEF_NODISCARD nef_status* nef_where(
     const nef_tensor* condition, const nef_tensor* x, const nef_tensor* y,
     nef_tensor** out_output);
 
@@ -2189,7 +2188,7 @@ NEF_NODISCARD NEF_API nef_status* nef_where(
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
-NEF_NODISCARD NEF_API nef_status* nef_xor(
+NEF_API NEF_NODISCARD nef_status* nef_xor(
     const nef_tensor* a, const nef_tensor* b, nef_tensor** out_output);
 
 #ifdef __cplusplus

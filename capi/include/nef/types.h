@@ -20,10 +20,11 @@
 #define NEF_API
 #endif
 
-#if defined(__cplusplus) && __cplusplus >= 201703L
-#define NEF_NODISCARD [[nodiscard]]
-#elif defined(__GNUC__)
+/* Not [[nodiscard]] where it can be avoided: clang refuses that after another attribute. */
+#if defined(__GNUC__)
 #define NEF_NODISCARD __attribute__((warn_unused_result))
+#elif defined(__cplusplus) && __cplusplus >= 201703L
+#define NEF_NODISCARD [[nodiscard]]
 #else
 #define NEF_NODISCARD
 #endif
