@@ -52,8 +52,8 @@ TEST(OpsTable, ReleasedIdsKeepTheirMeaning) {
 TEST(OpsTable, EveryIdIsListedInTheGoldenFile) {
   const std::map<int, std::string> ids = released_ids();
   for (const OpSpec* op : all_ops()) {
-    EXPECT_TRUE(ids.count(op->id)) << "append \"" << op->id << ' ' << op->name
-                                   << "\" to tests/data/op_ids.txt";
+    EXPECT_TRUE(ids.count(op->id))
+        << "append \"" << op->id << ' ' << op->name << "\" to tests/data/op_ids.txt";
   }
 }
 
