@@ -65,7 +65,9 @@ class AttrBuilder {
     uint32_t count = 0;
     std::vector<int64_t> payload;
   };
-  Slot& slot(unsigned index, AttrType type, AttrType other);
+  Slot& slot(unsigned index, AttrType type);
+  void set_payload(Slot& s, size_t count, std::vector<int64_t> words);
+  void fill_default(unsigned index);
   const OpSpec& spec_;
   std::vector<Slot> slots_;
 };

@@ -25,12 +25,14 @@ constexpr uint32_t expr_id(Dim d) { return static_cast<uint32_t>(d - kExprBase);
 constexpr int64_t kUnbounded = std::numeric_limits<int64_t>::max();
 
 // Expressions over named symbols: integer polynomials whose atoms are symbols, floor divisions,
-// min, max and "broadcast" (equal, or one of them 1). Interned: equal expressions have equal
-// Dims. An expression only refers to earlier ones, so one forward sweep evaluates them all.
+// min, max, "broadcast" (equal, or one of them 1) and "equal" (equal, or an error). Interned:
+// equal expressions have equal Dims. An expression only refers to earlier ones, so one forward
+// sweep evaluates them all. broadcast and equal also leave an expression behind when they return
+// one of their operands but cannot prove that both fit: eval then checks it.
 // Not thread-safe; a graph owns one and is immutable once built.
 class DimPool {
  public:
-  enum class Kind : uint8_t { Symbol, Poly, FloorDiv, Max, Min, Broadcast };
+  enum class Kind : uint8_t { Symbol, Poly, FloorDiv, Max, Min, Broadcast, Equal };
   struct Term {
     int64_t coefficient;
     std::vector<uint32_t> atoms;  // sorted expression ids, none of kind Poly; empty = constant
@@ -40,8 +42,10 @@ class DimPool {
     Kind kind;
     std::string name;         // Symbol; empty for an unknown dim, which is equal to nothing
     int64_t lo = 0, hi = kUnbounded;  // bounds of the value (inclusive)
-    Dim a = 0, b = 0;         // FloorDiv, Max, Min, Broadcast
+    Dim a = 0, b = 0;         // FloorDiv, Max, Min, Broadcast, Equal
     std::vector<Term> terms;  // Poly, canonical order
+    // Size and height when written out as a tree; bounded, so that text and recursion are too.
+    uint32_t weight = 1, depth = 1;
   };
 
   // The symbol of that name. Asking again intersects the bounds; an empty result, a name that
@@ -59,6 +63,9 @@ class DimPool {
   Dim min(Dim a, Dim b);
   // NumPy broadcasting of two dims. Returns false when they can never fit.
   bool broadcast(Dim a, Dim b, Dim* out);
+  // Two dims that have to be the same. Returns false when they can never be; *out is the
+  // better known of the two.
+  bool equal(Dim a, Dim b, Dim* out);
   // a / b when b provably divides a (as polynomials); false otherwise.
   bool exact_div(Dim a, Dim b, Dim* out);
 
@@ -77,7 +84,9 @@ class DimPool {
 
   // Evaluates every expression in order. values[id] must hold the value of each symbol on
   // entry; the rest is filled. Throws NEF_SHAPE_MISMATCH when a broadcast does not fit and
-  // NEF_LIMIT_EXCEEDED on overflow or division by a number below 1.
+  // NEF_LIMIT_EXCEEDED on overflow or division by a number below 1. A symbol that is not known
+  // yet (the size of a data-dependent output) holds kUnset, and so does what is made from it.
+  static constexpr int64_t kUnset = std::numeric_limits<int64_t>::min();
   void eval(std::span<int64_t> values) const;
   static int64_t value(Dim d, std::span<const int64_t> values) {
     return is_expr(d) ? values[expr_id(d)] : d;
@@ -88,9 +97,25 @@ class DimPool {
   Dim import(const DimPool& other, Dim d, std::vector<Dim>& memo);
 
  private:
+  using Terms = std::vector<Term>;
+  friend class DimParser;
+
   Dim intern(Expr e);
-  Dim from_terms(std::vector<Term> terms);
-  std::vector<Term> terms_of(Dim d) const;
+  Dim intern_pair(Kind kind, Dim a, Dim b, int64_t lo, int64_t hi);
+  Dim from_terms(Terms terms);
+  Terms terms_of(Dim d) const;
+  void bounds_of(const Terms& terms, int64_t* lo, int64_t* hi) const;
+  Dim floordiv_const(Dim a, int64_t k);
+  Dim floordiv_symbolic(Dim a, Dim b);
+  bool simplify_nested(const Terms& rest, int64_t k, Dim* out);
+  // -1, 0, 1 when a <= b, a == b, a >= b for certain; 2 when unknown.
+  int compare(Dim a, Dim b) const;
+  bool never_equal(Dim a, Dim b) const;
+  int64_t eval_one(const Expr& e, std::span<const int64_t> values) const;
+  Dim import_expr(const DimPool& other, const Expr& e, std::vector<Dim>& memo);
+  void write(std::string& out, Dim d) const;
+  void write_terms(std::string& out, const Terms& terms) const;
+  void write_atom(std::string& out, uint32_t id, bool alone) const;
 
   std::deque<Expr> exprs_;
   std::unordered_multimap<uint64_t, uint32_t> index_;
