@@ -139,7 +139,8 @@ backports_root() {
   echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] ${mirror%/} $suite main" \
     >"$root/sources/backports.list"
   APT_OPTIONS=(-o Dir::Etc::sourcelist=- -o "Dir::Etc::sourceparts=$root/sources"
-    -o "Dir::State::Lists=$root/lists" -o "Dir::Cache=$root/cache" -t "$suite")
+    -o "Dir::State::Lists=$root/lists" -o "Dir::Cache=$root/cache"
+    -o APT::Sandbox::User=root -t "$suite")
   as_root apt-get "${APT_OPTIONS[@]}" -qq update
 }
 

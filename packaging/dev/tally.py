@@ -53,7 +53,7 @@ def ctest(path, status, log):
 
 def go(path, status, log):
     counts = dict(passed=0, failed=0, skipped=0)
-    outcome, output, parents = {}, {}, set()
+    outcome, output, parents, builds = {}, {}, set(), {}
     with open(path, encoding="utf-8", errors="replace") as file:
         for line in file:
             try:
@@ -66,6 +66,7 @@ def go(path, status, log):
                 output.setdefault(key, []).append(event["Output"])
             if event["Action"] in ("pass", "fail", "skip"):
                 outcome[key] = event["Action"]
+                builds[key[0]] = event.get("FailedBuild")
                 if "/" in key[1]:
                     parents.add((key[0], key[1].rsplit("/", 1)[0]))
     failed_packages = {package for (package, test), result in outcome.items()
@@ -77,7 +78,7 @@ def go(path, status, log):
             if result == "fail" and package not in failed_packages:
                 counts["failed"] += 1
                 text = "".join("".join(lines) for (p, _), lines in output.items()
-                               if p.split(" ")[0] == package)
+                               if p and p in (package, builds[package]))
                 complain(package, text + tail(log))
             continue
         if (package, test) in parents and result != "fail":

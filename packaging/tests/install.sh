@@ -46,7 +46,7 @@ foreach(kind nef static)
   target_link_libraries(with_${kind} nef::${kind})
 endforeach()
 CMAKE
-cmake -S . -B b -DCMAKE_PREFIX_PATH="$prefix/moved" -DEXAMPLE="${examples[0]}" -DCMAKE_C_COMPILER="$cc" >/dev/null
+cmake -G Ninja -S . -B b -DCMAKE_PREFIX_PATH="$prefix/moved" -DEXAMPLE="${examples[0]}" -DCMAKE_C_COMPILER="$cc" >/dev/null
 cmake --build b >/dev/null
 ./b/with_nef >/dev/null && ./b/with_static >/dev/null
 echo "find_package: nef::nef and nef::static ran"
