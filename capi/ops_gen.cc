@@ -162,7 +162,7 @@ nef_status* nef_attention(
   OpCall call(NEF_OP_ATTENTION);
   nef_attention_options given;
   nef_attention_options_init(&given, sizeof given);
-  call.options(read_options(options, &given));
+  call.options(read_options(options, &given) && given.reserved_softmax_precision == 0);
   call.input(q);
   call.input(k);
   call.input(v);
@@ -522,7 +522,7 @@ nef_status* nef_eye_like(
   OpCall call(NEF_OP_EYE_LIKE);
   nef_eye_like_options given;
   nef_eye_like_options_init(&given, sizeof given);
-  call.options(read_options(options, &given));
+  call.options(read_options(options, &given) && given.reserved_dtype == 0);
   call.input(input);
   if (given.dtype != NEF_DTYPE_INVALID) call.attr_int(NEF_EYE_LIKE_DTYPE, given.dtype);
   call.attr_int(NEF_EYE_LIKE_K, k);

@@ -293,7 +293,9 @@ def stub(op):
     lines = [call_text(op, "nef_status* ", " {"), f"  OpCall call(NEF_OP_{op.upper});"]
     if has_options(op):
         name = options_type(op)
-        lines += [f"  {name} given;", f"  {name}_init(&given, sizeof given);", "  call.options(read_options(options, &given));"]
+        unused = [f"given.reserved_{a.snake} == 0" for a in option_attrs(op) if a.type == "dtype"]
+        valid = " && ".join(["read_options(options, &given)", *unused])
+        lines += [f"  {name} given;", f"  {name}_init(&given, sizeof given);", f"  call.options({valid});"]
     for port in op.inputs:
         lines += set_input(port)
     for attr in op.attrs:
