@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace nef::io {
+
+// Length of the well-formed UTF-8 sequence at the start of `s` (1 to 4), 0 when there is none:
+// overlong forms, surrogates and numbers past U+10FFFF are not well formed.
+size_t utf8_sequence(std::string_view s);
+
+// Why `name` cannot be written as a name in a file: "is empty", "holds a NUL byte", ...;
+// nullptr when it can.
+const char* name_fault(std::string_view name);
+
+// A name as it appears in messages: quoted, controls and broken UTF-8 escaped, long ones cut.
+std::string quoted(std::string_view name);
+
+// Appends `s` as a JSON string with quotes. `s` is valid UTF-8.
+void append_json_string(std::string& out, std::string_view s);
+
+}  // namespace nef::io
