@@ -48,6 +48,7 @@ mounts=()
 leave() {
   local m
   for m in "${mounts[@]}"; do umount -l "$m" || true; done
+  mounts=()
   [ -n "$keep" ] || rm -rf --one-file-system "$root"
 }
 trap leave EXIT

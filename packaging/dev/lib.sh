@@ -38,6 +38,19 @@ as_root() {
 
 have_package() { dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null | grep -qx installed; }
 
+# A run that was killed leaves packages unpacked but not configured, or even its dpkg still at work.
+finish_interrupted_dpkg() {
+  local try log
+  log="$(log_file dpkg)"
+  for try in $(seq 100); do
+    as_root dpkg --configure -a >"$log" 2>&1 && return 0
+    grep -q 'locked by' "$log" || break
+    [ "$try" -gt 1 ] || say "waiting for another dpkg to finish"
+    sleep 5
+  done
+  die "dpkg cannot finish what an earlier run began" "$(tail -n 5 "$log")"
+}
+
 apt_update_once() {
   # One refresh per run at most: an interrupted run simply refreshes again.
   [ -z "${NEF_APT_UPDATED:-}" ] || return 0
@@ -54,8 +67,7 @@ install_packages() {
   [ ${#missing[@]} -eq 0 ] && return 0
   command -v apt-get >/dev/null || die "this is not a Debian system" "install by hand: ${missing[*]}"
   say "installing ${missing[*]}"
-  # A run that was killed inside dpkg leaves packages unpacked but not configured.
-  as_root dpkg --configure -a
+  finish_interrupted_dpkg
   apt_update_once
   as_root env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=500 -qq -y \
     "${APT_OPTIONS[@]}" --no-install-recommends install "${missing[@]}" >"$(log_file apt)" 2>&1 || {
