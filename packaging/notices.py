@@ -54,16 +54,16 @@ def module_licence(folder):
 
 def main():
     versions = pins()
-    out = [HEADER, "## In libnef.a and libnef.so", f"### Highway (Debian source {versions['highway']})",
+    out = [HEADER, "## In libnef.a and libnef.so\n", f"### Highway (Debian source {versions['highway']})\n",
            "Apache License 2.0 or BSD 3-Clause at the user's choice; used under the latter.\n",
            quoted((ROOT / "build/deps/highway/LICENSE-BSD3").read_text()),
-           f"### cJSON (Debian source {versions['cjson']})", "MIT.\n",
+           f"### cJSON (Debian source {versions['cjson']})\n", "MIT.\n",
            quoted((ROOT / "build/deps/cjson/LICENSE").read_text())]
     modules = hydra_modules()
     if modules:
-        out.append("## In the hydra command\n\nThe Go standard library is under its own BSD licence.")
+        out.append("## In the hydra command\n\nThe Go standard library is under its own BSD licence.\n")
     for path, version, folder in modules:
-        out += [f"### {path} {version}", module_licence(folder)]
+        out += [f"### {path} {version}\n", module_licence(folder)]
     (ROOT / "THIRD_PARTY_NOTICES.md").write_text("\n".join(out))
 
 
