@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/conformance/cases.h"
+
+namespace nef::conformance {
+
+CaseList cases_for(nef_op op) {
+  CaseList out;
+  const auto families = {add_unary_cases, add_binary_cases, add_contraction_cases, add_softmax_cases};
+  for (const auto& family : families) {
+    if (family(op, out)) break;
+  }
+  return out;
+}
+
+}  // namespace nef::conformance

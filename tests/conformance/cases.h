@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "tests/conformance/case.h"
+
+namespace nef::conformance {
+
+// All single-node cases of an op, over every dtype that the op table allows.
+CaseList cases_for(nef_op op);
+// Fused regions of every kind.
+CaseList region_cases();
+
+// By family; each adds the cases of an op it serves and returns whether it serves it.
+bool add_unary_cases(nef_op op, CaseList& out);
+bool add_binary_cases(nef_op op, CaseList& out);
+bool add_contraction_cases(nef_op op, CaseList& out);
+bool add_softmax_cases(nef_op op, CaseList& out);
+
+}  // namespace nef::conformance

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every backend against the reference, op by op. NEF_CONFORMANCE_PLUGIN names one more backend, a
+// shared library that exports nef_backend_entry.
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "backends/reference/reference.h"
+#include "engine/ir/dtype.h"
+#include "engine/ir/ops.h"
+#include "tests/conformance/cases.h"
+#include "tests/conformance/runner.h"
+#if __has_include("backends/cpu/cpu.h")
+#include "backends/cpu/cpu.h"
+#define NEF_HAS_CPU_BACKEND 1
+#endif
+
+namespace nef::conformance {
+namespace {
+
+std::vector<const nef_backend*> find_backends() {
+  std::vector<const nef_backend*> out = {nef_backend_reference()};
+#ifdef NEF_HAS_CPU_BACKEND
+  out.push_back(nef_backend_cpu());
+#endif
+  if (const char* path = std::getenv("NEF_CONFORMANCE_PLUGIN")) {
+    void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) {
+      std::fprintf(stderr, "NEF_CONFORMANCE_PLUGIN: %s\n", dlerror());
+      std::exit(1);
+    }
+    const auto entry =
+        reinterpret_cast<nef_backend_entry_fn>(dlsym(library, NEF_BACKEND_ENTRY_SYMBOL));
+    if (entry != nullptr) out.push_back(entry());
+  }
+  for (const nef_backend* b : out) {
+    const std::string why = start(*b);
+    if (why.empty()) continue;
+    std::fprintf(stderr, "backend %s is absent: %s\n", b->name, why.c_str());
+    std::exit(1);
+  }
+  return out;
+}
+
+const std::vector<const nef_backend*>& backends() {
+  static const std::vector<const nef_backend*> found = find_backends();
+  return found;
+}
+
+// ShapeExpr is worked out by the engine and never reaches a backend.
+bool reaches_backends(nef_op op) { return ir::op_valid(op) && op != NEF_OP_SHAPE_EXPR; }
+
+std::vector<nef_op> all_ops() {
+  std::vector<nef_op> out;
+  for (nef_op op = 1; op < NEF_OP_COUNT_; ++op) {
+    if (reaches_backends(op)) out.push_back(op);
+  }
+  return out;
+}
+
+void print(const nef_backend& backend, const char* what, const Report& report) {
+  std::string line = std::string(backend.name) + " " + what + ":";
+  for (const auto& [dtype, tally] : report.by_dtype) {
+    char text[120];
+    std::snprintf(text, sizeof text, "  %s %d/%d", ir::dtype_name(dtype), tally.passed, tally.run);
+    line += text;
+    if (tally.refused > 0) line += " (" + std::to_string(tally.refused) + " refused)";
+    if (!is_float(dtype)) continue;
+    std::snprintf(text, sizeof text, " worst %.2f ulp", tally.worst_ulps);
+    line += text;
+  }
+  std::printf("%s\n", line.c_str());
+}
+
+void check(const nef_backend& backend, const char* what, const CaseList& cases) {
+  constexpr size_t kShown = 5;
+  const Report report = conform(backend, cases);
+  print(backend, what, report);
+  for (size_t i = 0; i < report.failures.size() && i < kShown; ++i) {
+    ADD_FAILURE() << backend.name << " " << what << " " << report.failures[i];
+  }
+  if (report.failures.size() > kShown) {
+    ADD_FAILURE() << backend.name << " " << what << ": " << report.failures.size() << " failures";
+  }
+  // The reference must serve everything; another backend may refuse, and the engine goes round it.
+  if (&backend == nef_backend_reference()) EXPECT_TRUE(report.refusals.empty()) << report.refusals.front();
+  else if (!report.refusals.empty()) std::printf("  refused: %s\n", report.refusals.front().c_str());
+}
+
+class Conformance : public ::testing::TestWithParam<nef_op> {};
+
+TEST_P(Conformance, Op) {
+  const CaseList cases = cases_for(GetParam());
+  ASSERT_FALSE(cases.empty()) << "no conformance case for " << ir::spec(GetParam()).name;
+  for (const nef_backend* b : backends()) check(*b, ir::spec(GetParam()).name, cases);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Conformance, ::testing::ValuesIn(all_ops()),
+                         [](const auto& info) { return std::string(ir::spec(info.param).name); });
+
+}  // namespace
+}  // namespace nef::conformance
