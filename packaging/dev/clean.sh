@@ -15,7 +15,7 @@ case "${1:-}" in
 esac
 
 say "removing build products"
-rm -rf "$NEF_ROOT"/go/native/lib/*/{libnef.a,nef_stamp.h,include}
+rm -rf "$NEF_ROOT"/go/native/lib/*/{libnef.a,nef_stamp.h,include/nef/*.h}
 [ -d "$NEF_BUILD" ] || exit 0
 if [ -n "$all" ]; then
   rm -rf "$NEF_BUILD"

@@ -211,21 +211,30 @@ compile() {  # compile PRESET [TARGET...]
 
 platform() { echo "$(go env GOOS)_$(go env GOARCH)"; }
 
-# Hands the archive to the Go package. The stamp header carries the archive's hash: cgo tracks
-# headers, not archives, so this is what makes Go relink after a change.
+# Copies only what differs, by rename, so that a reader never sees half a file.
+install_file() {  # install_file FROM TO
+  cmp -s "$1" "$2" || { cp "$1" "$2.part" && mv "$2.part" "$2"; }
+}
+
+# Hands archive and headers to the Go package. The stamp header carries their hash: Go watches
+# the headers of a package, not its archives, so this is what makes it relink after a change.
 stage_go_archive() {
-  local dir archive stamp
+  local dir archive header stamp
   archive="$NEF_RELEASE/lib/libnef.a"
   [ -f "$archive" ] || die "no $archive" "the C API is not built; see the output above"
   dir="$NEF_ROOT/go/native/lib/$(platform)"
   mkdir -p "$dir/include/nef"
-  cmp -s "$archive" "$dir/libnef.a" || {
-    cp "$archive" "$dir/libnef.a.part" && mv "$dir/libnef.a.part" "$dir/libnef.a"
-  }
-  cp -u "$NEF_ROOT"/capi/include/nef/*.h "$dir/include/nef/"
-  stamp=$(printf '/* Made by ./dev build: the archive beside this file. */\n#define NEF_ARCHIVE_SHA256 "%s"\n' \
-    "$(sha256sum "$archive" | cut -d' ' -f1)")
-  [ "$(cat "$dir/nef_stamp.h" 2>/dev/null)" = "$stamp" ] || echo "$stamp" >"$dir/nef_stamp.h"
+  install_file "$archive" "$dir/libnef.a"
+  for header in "$NEF_ROOT"/capi/include/nef/*.h; do
+    install_file "$header" "$dir/include/nef/${header##*/}"
+  done
+  for header in "$dir"/include/nef/*.h; do
+    [ -f "$NEF_ROOT/capi/include/nef/${header##*/}" ] || rm "$header"
+  done
+  stamp=$(cat "$archive" "$dir"/include/nef/*.h | sha256sum | cut -d' ' -f1)
+  printf '/* Made by ./dev build from the archive and headers beside this file. */\n%s "%s"\n' \
+    "#define NEF_ARCHIVE_SHA256" "$stamp" >"$NEF_BUILD/nef_stamp.h"
+  install_file "$NEF_BUILD/nef_stamp.h" "$dir/nef_stamp.h"
 }
 
 build_hydra() {
