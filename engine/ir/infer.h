@@ -18,6 +18,9 @@ struct Operand {
   std::span<const Dim> dims;
   bool has_content = false;
   std::span<const Dim> content;
+  // All elements of a small float32 constant (scales and roi of Resize, bounds of Range), when
+  // known; empty otherwise.
+  std::span<const float> floats;
 };
 
 struct Inferred {
@@ -32,6 +35,11 @@ struct Inferred {
 // Throws NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH, NEF_OUT_OF_RANGE,
 // NEF_LIMIT_EXCEEDED or NEF_UNSUPPORTED (a shape that depends on data not known before running)
 // with a message that shows the operands' shapes.
+//
+// A host input whose elements are not known gives outputs with fresh DimPool::unknown() dims
+// wherever the rank still follows; where it does not, NEF_UNSUPPORTED names the input. Dims that
+// must agree but cannot be compared yet leave a check in the pool (DimPool::equal, broadcast).
+// A ShapeExpr has no inputs to infer from: results[0] brings its content along.
 void infer(nef_op op, const Attrs& attrs, std::span<const Operand> operands, DimPool& pool,
            std::span<Inferred> results);
 

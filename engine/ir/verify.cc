@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/ir/verify.h"
+
+#include <cstring>
+
+#include "engine/ir/dtype.h"
+#include "engine/ir/error.h"
+#include "engine/ir/infer.h"
+
+namespace nef::ir {
+namespace {
+
+class Verifier {
+ public:
+  Verifier(const Graph& graph, const char* where) : g_(graph), where_(where), pool_(graph.pool()) {}
+
+  void run() {
+    check_values();
+    for (NodeId n = 0; n < g_.node_count(); ++n) {
+      check_links(n);
+      check_attrs(n);
+      check_types(n);
+    }
+    check_outside();
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& what) const {
+    nef::fail(NEF_INTERNAL, "verify", cat(where_, ": ", what));
+  }
+
+  void check_values() {
+    for (ValueId v = 0; v < g_.value_count(); ++v) {
+      if (!dtype_valid(g_.dtype(v))) fail(cat("value ", v, " has no dtype"));
+      if (g_.shape_id(v) >= g_.shapes().size()) fail(cat("value ", v, " has no shape"));
+      const uint32_t i = g_.def_index(v);
+      switch (g_.def(v)) {
+        case ValueDef::Input:
+          if (i >= g_.graph_inputs().size() || g_.graph_inputs()[i] != v) {
+            fail(cat("value ", v, " claims to be graph input ", i));
+          }
+          break;
+        case ValueDef::Constant: check_constant(v, i); break;
+        case ValueDef::Node:
+          if (i >= g_.node_count() || v - g_.first_output(i) >= g_.output_count(i)) {
+            fail(cat("value ", v, " claims to be an output of node ", i));
+          }
+          break;
+        default: fail(cat("value ", v, " has no definition"));
+      }
+    }
+  }
+
+  void check_constant(ValueId v, uint32_t i) {
+    if (i >= g_.constant_count() || g_.constant_value(i) != v) {
+      fail(cat("value ", v, " claims to be constant ", i));
+    }
+    if (!g_.is_static(v)) fail(cat("constant ", g_.value_label(v), " has a symbolic shape"));
+    const std::shared_ptr<Buffer>& data = g_.constant_data(v);
+    const size_t bytes = static_cast<size_t>(byte_count(g_.dtype(v), g_.dims(v)));
+    if (data == nullptr || data->bytes() != bytes) {
+      fail(cat("constant ", g_.value_label(v), " has ", data == nullptr ? 0 : data->bytes(),
+               " bytes, its type ", g_.type_str(v), " needs ", bytes));
+    }
+  }
+
+  void check_links(NodeId n) {
+    if (!op_valid(g_.op(n))) fail(cat("node ", n, " has the unknown op ", g_.op(n)));
+    const uint32_t count = g_.output_count(n);
+    if (count == 0 || g_.first_output(n) > g_.value_count() ||
+        count > g_.value_count() - g_.first_output(n)) {
+      fail(cat("the outputs of ", g_.node_label(n), " are no values"));
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+      if (g_.producer(g_.output(n, i)) == n) continue;
+      fail(cat("output ", i, " of ", g_.node_label(n), " belongs to something else"));
+    }
+    for (ValueId v : g_.inputs(n)) {
+      if (v == kNone) continue;
+      if (v >= g_.value_count()) fail(cat(g_.node_label(n), " reads value ", v, ", which is none"));
+      const NodeId producer = g_.producer(v);
+      if (producer != kNone && producer >= n) {
+        fail(cat(g_.node_label(n), " reads ", g_.value_label(v), " before it is made"));
+      }
+    }
+  }
+
+  void check_attrs(NodeId n) {
+    const OpSpec& s = spec(g_.op(n));
+    const std::span<const int64_t> words = g_.attrs(n).words();
+    const bool sized = s.n_attrs == 0 ? words.empty() : words.size() >= 1u + s.n_attrs;
+    if (!sized) fail(cat("the attribute block of ", g_.node_label(n), " has the wrong size"));
+    if (words.empty()) return;
+    if (s.n_attrs < 63 && static_cast<uint64_t>(words[0]) >> s.n_attrs != 0) {
+      fail(cat(g_.node_label(n), " has attributes its op does not know"));
+    }
+    for (unsigned i = 0; i < s.n_attrs; ++i) check_attr(n, s.attrs[i], words, i);
+  }
+
+  void check_attr(NodeId n, const AttrSpec& attr, std::span<const int64_t> words, unsigned i) {
+    const bool present = (static_cast<uint64_t>(words[0]) >> i & 1u) != 0;
+    if (!present) {
+      if (!attr.required && !attr.has_default) return;
+      fail(cat("attribute ", attr.name, " of ", g_.node_label(n), " is absent"));
+    }
+    const bool list = attr.type == AttrType::Ints || attr.type == AttrType::Floats;
+    if (!list && attr.type != AttrType::String) return;
+    const uint64_t word = static_cast<uint64_t>(words[1 + i]);
+    const uint64_t offset = word >> 32, count = word & 0xffffffffu;
+    const uint64_t length = list ? count : (count + 7) / 8;
+    if (offset > words.size() || length > words.size() - offset) {
+      fail(cat("attribute ", attr.name, " of ", g_.node_label(n), " points outside its block"));
+    }
+  }
+
+  // What build::operand would give, without changing the graph.
+  Operand operand(ValueId v, std::vector<Dim>& storage) const {
+    Operand o;
+    if (v == kNone) return o;
+    o.present = true;
+    o.dtype = g_.dtype(v);
+    o.dims = g_.dims(v);
+    if (g_.has_content(v)) {
+      o.has_content = true;
+      o.content = g_.content(v);
+    } else if (g_.is_constant(v) && o.dims.size() <= 1) {
+      read_constant(v, o, storage);
+    }
+    return o;
+  }
+
+  void read_constant(ValueId v, Operand& o, std::vector<Dim>& storage) const {
+    const size_t n = static_cast<size_t>(element_count(o.dims));
+    if (n > kMaxContent) return;
+    const char* data = static_cast<const char*>(g_.constant_data(v)->data());
+    if (o.dtype == NEF_FLOAT32) {
+      o.floats = {reinterpret_cast<const float*>(data), n};
+      return;
+    }
+    if (o.dtype != NEF_INT64 && o.dtype != NEF_INT32) return;
+    for (size_t i = 0; i < n; ++i) {
+      int64_t wide = 0;
+      int32_t narrow = 0;
+      if (o.dtype == NEF_INT64) std::memcpy(&wide, data + 8 * i, 8);
+      else std::memcpy(&narrow, data + 4 * i, 4);
+      const Dim d = o.dtype == NEF_INT64 ? wide : narrow;
+      if (is_expr(d)) return;  // too low to tell apart from an expression
+      storage.push_back(d);
+    }
+    o.has_content = true;
+    o.content = storage;
+  }
+
+  void check_types(NodeId n) {
+    const std::span<const ValueId> inputs = g_.inputs(n);
+    std::vector<Operand> operands(inputs.size());
+    std::vector<std::vector<Dim>> storage(inputs.size());
+    for (size_t i = 0; i < inputs.size(); ++i) operands[i] = operand(inputs[i], storage[i]);
+    std::vector<Inferred> results(g_.output_count(n));
+    const ValueId first = g_.output(n);
+    if (g_.op(n) == NEF_OP_SHAPE_EXPR && g_.has_content(first)) {
+      results[0].has_content = true;
+      results[0].content.assign(g_.content(first).begin(), g_.content(first).end());
+    }
+    try {
+      infer(g_.op(n), g_.attrs(n), operands, pool_, results);
+    } catch (const Error& e) {
+      fail(cat(g_.node_label(n), " does not infer: ", e.message()));
+    }
+    for (uint32_t i = 0; i < results.size(); ++i) check_type(n, i, results[i]);
+  }
+
+  void check_type(NodeId n, uint32_t i, const Inferred& r) const {
+    const ValueId v = g_.output(n, i);
+    const std::span<const Dim> have = g_.dims(v);
+    bool same = g_.dtype(v) == r.dtype && have.size() == static_cast<size_t>(r.shape.rank);
+    for (size_t k = 0; same && k < have.size(); ++k) same = dims_agree(have[k], r.shape.dims[k]);
+    if (same) return;
+    fail(cat("output ", i, " of ", g_.node_label(n), " is ", g_.type_str(v), ", but infers as ",
+             dtype_name(r.dtype), " ", shape_str(r.shape, pool_)));
+  }
+
+  // An unknown dim, and what is made of one, may be any dim: it is not always known again after
+  // a pass.
+  bool dims_agree(Dim a, Dim b) const { return a == b || is_unknown(a) || is_unknown(b); }
+
+  // Recursion is bounded by the height of an expression.
+  bool is_unknown(Dim d) const {
+    if (!is_expr(d) || expr_id(d) >= pool_.size()) return false;
+    const DimPool::Expr& e = pool_.expr(d);
+    if (e.kind == DimPool::Kind::Symbol) return e.name.empty();
+    for (const DimPool::Term& t : e.terms) {
+      for (uint32_t atom : t.atoms) {
+        if (is_unknown(DimPool::dim_of(atom))) return true;
+      }
+    }
+    return is_unknown(e.a) || is_unknown(e.b);
+  }
+
+  void check_outside() {
+    for (ValueId v : g_.graph_inputs()) {
+      if (v >= g_.value_count() || g_.def(v) != ValueDef::Input) {
+        fail(cat("graph input ", v, " is not one"));
+      }
+    }
+    if (g_.graph_outputs().empty()) fail("the graph has no outputs");
+    for (ValueId v : g_.graph_outputs()) {
+      if (v >= g_.value_count()) fail(cat("graph output ", v, " is no value"));
+    }
+  }
+
+  const Graph& g_;
+  const char* where_;
+  DimPool pool_;  // a scratch copy: inferring again adds to it
+};
+
+}  // namespace
+
+void verify(const Graph& graph, const char* where) { Verifier(graph, where).run(); }
+
+}  // namespace nef::ir
