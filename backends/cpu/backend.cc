@@ -23,7 +23,7 @@ using backends::report;
 
 constexpr size_t kAlignment = 64;
 
-void register_families() {}
+void register_families() { register_elementwise(); }
 
 nef_code init(const nef_backend_host* host, nef_backend_error* err) {
   return guarded(err, [&] {
@@ -84,13 +84,14 @@ int32_t supports(int32_t device, const nef_backend_region* region, nef_backend_e
   return code == NEF_OK ? 1 : 0;
 }
 
-nef_code compile(int32_t device, const nef_backend_region* region, const void*, size_t,
-                 nef_backend_kernel** out, nef_backend_error* err) {
+nef_code compile(int32_t device, const nef_backend_region* region, const void* blob,
+                 size_t blob_size, nef_backend_kernel** out, nef_backend_error* err) {
   return guarded(err, [&] {
     require_device(device);
     std::string why;
     auto kernel = kernel_for(*region, &why);
     if (!kernel) throw BackendError(NEF_UNSUPPORTED, why);
+    if (blob != nullptr) kernel->restore(static_cast<const uint8_t*>(blob), blob_size);
     *out = new nef_backend_kernel{std::move(kernel)};
   });
 }

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// Conversions between all dtypes.
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+#include "backends/cpu/dtypes.h"
+#include "backends/cpu/elementwise_tiles.h"
+#include "backends/shared/float16.h"
+
+namespace nef::cpu {
+namespace {
+
+struct Bool {
+  uint8_t value;
+};
+
+template <class From, class To>
+To convert(From x) {
+  if constexpr (std::is_same_v<To, Bool>) {
+    return {static_cast<uint8_t>(x != 0)};
+  } else if constexpr (std::is_floating_point_v<From> && !std::is_floating_point_v<To>) {
+    return saturate<To>(x);
+  } else {
+    return static_cast<To>(x);
+  }
+}
+
+template <class From, class To>
+void cast_tile(const TileArgs& args) {
+  const auto* a = static_cast<const From*>(args.in[0]);
+  auto* out = static_cast<To*>(args.out);
+  for (size_t i = 0; i < args.n; ++i) out[i] = convert<From, To>(a[i]);
+}
+
+// A 64-bit integer as a double whose last bit is sticky: a second rounding, to a float of fewer
+// than 52 bits, then comes out as if it were the only one.
+template <class From>
+double sticky_double(From x) {
+  if constexpr (sizeof(From) < 8 || std::is_floating_point_v<From>) {
+    return static_cast<double>(x);
+  } else {
+    const bool negative = std::is_signed_v<From> && x < 0;
+    const uint64_t magnitude = negative ? uint64_t{0} - static_cast<uint64_t>(x) : x;
+    const int excess = static_cast<int>(std::bit_width(magnitude)) - 53;
+    if (excess <= 0) return static_cast<double>(x);
+    uint64_t kept = magnitude >> excess;
+    if ((kept << excess) != magnitude) kept |= 1;
+    const double value = std::ldexp(static_cast<double>(kept), excess);
+    return negative ? -value : value;
+  }
+}
+
+template <class From>
+void narrow_to_float16(const TileArgs& args) {
+  const auto* a = static_cast<const From*>(args.in[0]);
+  auto* out = static_cast<uint16_t*>(args.out);
+  for (size_t i = 0; i < args.n; ++i) {
+    out[i] = backends::float16_from_double(sticky_double(a[i]));
+  }
+}
+template <class From>
+void narrow_to_bfloat16(const TileArgs& args) {
+  const auto* a = static_cast<const From*>(args.in[0]);
+  auto* out = static_cast<uint16_t*>(args.out);
+  for (size_t i = 0; i < args.n; ++i) {
+    out[i] = backends::bfloat16_from_double(sticky_double(a[i]));
+  }
+}
+
+void move_tile_1(const TileArgs& args) { std::memcpy(args.out, args.in[0], args.n); }
+void move_tile_2(const TileArgs& args) { std::memcpy(args.out, args.in[0], args.n * 2); }
+void move_tile_4(const TileArgs& args) { std::memcpy(args.out, args.in[0], args.n * 4); }
+void move_tile_8(const TileArgs& args) { std::memcpy(args.out, args.in[0], args.n * 8); }
+
+TileFn move_fn(nef_dtype dtype) {
+  switch (dtype) {
+    case NEF_BOOL: case NEF_INT8: case NEF_UINT8: return move_tile_1;
+    case NEF_INT16: case NEF_UINT16: case NEF_FLOAT16: case NEF_BFLOAT16: return move_tile_2;
+    case NEF_INT32: case NEF_UINT32: case NEF_FLOAT32: return move_tile_4;
+    default: return move_tile_8;
+  }
+}
+
+template <class From>
+TileFn cast_from(nef_dtype to) {
+  if (to == NEF_BOOL) return cast_tile<From, Bool>;
+  if (to == NEF_FLOAT16) return narrow_to_float16<From>;
+  if (to == NEF_BFLOAT16) return narrow_to_bfloat16<From>;
+  TileFn fn = nullptr;
+  with_number_type(to, [&]<class To>(To) { fn = cast_tile<From, To>; });
+  return fn;
+}
+
+}  // namespace
+
+TileFn find_cast_fn(nef_dtype from, nef_dtype to) {
+  if (from == to) return move_fn(from);
+  if (TileFn fn = find_vector_cast(from, to)) return fn;
+  TileFn fn = nullptr;
+  with_number_type(from, [&]<class From>(From) { fn = cast_from<From>(to); });
+  return fn;
+}
+
+}  // namespace nef::cpu

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// The conversions worth vectors: 16-bit floats and int32 from and to float32, narrow integers to
+// float32.
+#include "backends/cpu/targets.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backends/cpu/elementwise_cast_vector.cc"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "backends/cpu/elementwise_tiles.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace nef::cpu {
+namespace HWY_NAMESPACE {
+namespace {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// One vector of the wider type at a time. Whole-vector loads of the narrow type stay within it.
+template <class From, class To, class Op>
+void map_cast(const TileArgs& args) {
+  using Wide = hwy::If<(sizeof(From) > sizeof(To)), From, To>;
+  const hn::ScalableTag<Wide> dw;
+  const hn::Rebind<From, decltype(dw)> df;
+  const hn::Rebind<To, decltype(dw)> dt;
+  const size_t lanes = hn::Lanes(dw);
+  const auto* a = static_cast<const From*>(args.in[0]);
+  auto* out = static_cast<To*>(args.out);
+  size_t i = 0;
+  for (; i + lanes <= args.n; i += lanes) {
+    hn::StoreU(Op::apply(dt, hn::LoadU(df, a + i)), dt, out + i);
+  }
+  if (i == args.n) return;
+  const size_t rest = args.n - i;
+  hn::StoreN(Op::apply(dt, hn::LoadN(df, a + i, rest)), dt, out + i, rest);
+}
+
+struct Promote {
+  template <class D, class V>
+  static HWY_INLINE hn::Vec<D> apply(D d, V v) {
+    return hn::PromoteTo(d, v);
+  }
+};
+struct FromInt32 {
+  template <class D, class V>
+  static HWY_INLINE hn::Vec<D> apply(D d, V v) {
+    return hn::ConvertTo(d, v);
+  }
+};
+// ConvertTo saturates; NaN gives 0.
+struct ToInt32 {
+  template <class D, class V>
+  static HWY_INLINE hn::Vec<D> apply(D d, V v) {
+    return hn::ConvertTo(d, hn::IfThenElseZero(hn::Eq(v, v), v));
+  }
+};
+// Bytes go to float32 by way of int32.
+struct FromByte {
+  template <class D, class V>
+  static HWY_INLINE hn::Vec<D> apply(D d, V v) {
+    return hn::ConvertTo(d, hn::PromoteTo(hn::RebindToSigned<D>(), v));
+  }
+};
+struct FromBfloat16 {
+  template <class D, class V>
+  static HWY_INLINE hn::Vec<D> apply(D d, V v) {
+    const hn::RebindToUnsigned<D> du;
+    return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(du, v)));
+  }
+};
+// Rounds to nearest even by carrying into the kept half; a NaN stays one. (The instruction for
+// this flushes subnormals.)
+struct ToBfloat16 {
+  template <class D, class V>
+  static HWY_INLINE hn::Vec<D> apply(D d, V v) {
+    const hn::DFromV<V> df;
+    const hn::RebindToUnsigned<decltype(df)> du;
+    const auto bits = hn::BitCast(du, v);
+    const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(du, 1));
+    const auto rounded = hn::Add(bits, hn::Add(odd, hn::Set(du, 0x7fff)));
+    const auto quiet = hn::Or(bits, hn::Set(du, 0x400000));
+    const auto kept = hn::IfThenElse(hn::RebindMask(du, hn::IsNaN(v)), quiet, rounded);
+    return hn::TruncateTo(d, hn::ShiftRight<16>(kept));
+  }
+};
+struct ToFloat16 {
+  template <class D, class V>
+  static HWY_INLINE hn::Vec<D> apply(D d, V v) {
+    return hn::DemoteTo(d, v);
+  }
+};
+
+}  // namespace
+
+TileFn vector_cast(nef_dtype from, nef_dtype to) {
+  using hwy::float16_t;
+  if (to == NEF_FLOAT32) {
+    switch (from) {
+      case NEF_FLOAT16: return map_cast<float16_t, float, Promote>;
+      case NEF_BFLOAT16: return map_cast<uint16_t, float, FromBfloat16>;
+      case NEF_INT32: return map_cast<int32_t, float, FromInt32>;
+      case NEF_BOOL: case NEF_UINT8: return map_cast<uint8_t, float, FromByte>;
+      case NEF_INT8: return map_cast<int8_t, float, FromByte>;
+      default: return nullptr;
+    }
+  }
+  if (from == NEF_FLOAT32) {
+    switch (to) {
+      case NEF_FLOAT16: return map_cast<float, float16_t, ToFloat16>;
+      case NEF_BFLOAT16: return map_cast<float, uint16_t, ToBfloat16>;
+      case NEF_INT32: return map_cast<float, int32_t, ToInt32>;
+      case NEF_FLOAT64: return map_cast<float, double, Promote>;
+      default: return nullptr;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace nef::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace nef::cpu {
+HWY_EXPORT(vector_cast);
+TileFn find_vector_cast(nef_dtype from, nef_dtype to) {
+  return HWY_DYNAMIC_DISPATCH(vector_cast)(from, to);
+}
+}  // namespace nef::cpu
+#endif
