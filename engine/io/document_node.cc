@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// One node of a .nef file: op, operands, attributes.
+#include <vector>
+
+#include "engine/io/document.h"
+#include "engine/io/limits.h"
+#include "engine/io/text.h"
+#include "engine/ir/attrs.h"
+#include "engine/ir/dtype.h"
+#include "engine/ir/error.h"
+#include "engine/ir/ops.h"
+
+namespace nef::io {
+namespace {
+
+// Reads one attribute into the builder; nullptr when it fits, else what was expected.
+const char* read_attr(const cJSON& value, const ir::AttrSpec& spec, unsigned slot,
+                      ir::AttrBuilder& out) {
+  int64_t i = 0;
+  double f = 0;
+  switch (spec.type) {
+    case ir::AttrType::Int:
+      if (!json_int(value, &i)) return "an integer";
+      out.set_int(slot, i);
+      return nullptr;
+    case ir::AttrType::Bool:
+      if (!cJSON_IsBool(&value)) return "true or false";
+      out.set_int(slot, cJSON_IsTrue(&value) ? 1 : 0);
+      return nullptr;
+    case ir::AttrType::Float:
+      if (!json_float(value, &f)) return "a number, 'NaN', 'Infinity' or '-Infinity'";
+      out.set_float(slot, f);
+      return nullptr;
+    case ir::AttrType::String:
+      if (!cJSON_IsString(&value)) return "a string";
+      out.set_string(slot, value.valuestring);
+      return nullptr;
+    case ir::AttrType::DType: {
+      const nef_dtype t =
+          cJSON_IsString(&value) ? ir::dtype_from_name(value.valuestring) : NEF_DTYPE_INVALID;
+      if (t == NEF_DTYPE_INVALID) return "the name of a dtype";
+      out.set_int(slot, t);
+      return nullptr;
+    }
+    case ir::AttrType::Ints: {
+      if (!cJSON_IsArray(&value)) return "a list of integers";
+      std::vector<int64_t> list;
+      for (const cJSON& e : JsonChildren(value)) {
+        if (!json_int(e, &i)) return "a list of integers";
+        list.push_back(i);
+      }
+      out.set_ints(slot, list);
+      return nullptr;
+    }
+    case ir::AttrType::Floats: {
+      if (!cJSON_IsArray(&value)) return "a list of numbers";
+      std::vector<double> list;
+      for (const cJSON& e : JsonChildren(value)) {
+        if (!json_float(e, &f)) return "a list of numbers";
+        list.push_back(f);
+      }
+      out.set_floats(slot, list);
+      return nullptr;
+    }
+  }
+  return "nothing";
+}
+
+std::string attr_names(const ir::OpSpec& spec) {
+  if (spec.n_attrs == 0) return "it has none";
+  std::string out = "it has ";
+  for (unsigned i = 0; i < spec.n_attrs; ++i) {
+    if (i != 0) out += ", ";
+    out += spec.attrs[i].name;
+  }
+  return out;
+}
+
+bool find_slot(const ir::OpSpec& spec, std::string_view name, unsigned* out) {
+  for (unsigned i = 0; i < spec.n_attrs; ++i) {
+    if (name != spec.attrs[i].name) continue;
+    *out = i;
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string NodeReader::where(const char* part) const {
+  return cat("graph.nodes[", index_, "]", part);
+}
+
+void NodeReader::read(JsonSpan span, size_t index) {
+  index_ = index;
+  if (!span.is_object()) doc_.stop(NEF_PARSE, where(""), "expected an object");
+  const JsonTree tree = parse_json(span);
+  DocNode node;
+  const cJSON *attrs = nullptr, *output = nullptr, *outputs = nullptr;
+  std::vector<const cJSON*> unknown;
+  for (const cJSON& field : JsonChildren(*tree)) {
+    const std::string_view key = field.string;
+    if (key == "attrs") attrs = &field;
+    else if (key == "output") output = &field;
+    else if (key == "outputs") outputs = &field;
+    else if (key == "id" || key == "op" || key == "inputs" || key == "preferred_device") {
+      read_field(field, node);
+    } else {
+      unknown.push_back(&field);
+    }
+  }
+  if (node.id.empty()) doc_.stop(NEF_PARSE, where(""), "has no id");
+  if (node.op == 0) doc_.stop(NEF_PARSE, where(""), "has no op");
+  if ((output == nullptr) == (outputs == nullptr)) {
+    doc_.stop(NEF_PARSE, where(""), "needs either output or outputs");
+  }
+  if (output != nullptr) {
+    if (!cJSON_IsString(output)) doc_.stop(NEF_PARSE, where(".output"), "expected a string");
+    check_name(doc_, where(".output"), output->valuestring);
+    node.first_output = static_cast<uint32_t>(doc_.operands.size());
+    node.n_outputs = 1;
+    doc_.operands.push_back(doc_.tensor(output->valuestring));
+  } else {
+    read_operands(*outputs, ".outputs", &node.first_output, &node.n_outputs);
+    if (node.n_outputs == 0) doc_.stop(NEF_PARSE, where(".outputs"), "is empty");
+  }
+  read_attrs(attrs, node);
+  for (const cJSON* field : unknown) {
+    graph_.extras()[extras_path({"graph", "nodes", node.id, field->string})] = json_text(*field);
+  }
+  doc_.nodes.push_back(std::move(node));
+}
+
+void NodeReader::read_field(const cJSON& field, DocNode& node) {
+  const std::string_view key = field.string;
+  if (key == "inputs") return read_operands(field, ".inputs", &node.first_input, &node.n_inputs);
+  const std::string at = cat(where("."), field.string);
+  if (!cJSON_IsString(&field)) doc_.stop(NEF_PARSE, at, cat("expected a string, got ", json_kind(field)));
+  const std::string_view value = field.valuestring;
+  check_name(doc_, at, value);
+  if (key == "id") {
+    node.id = value;
+  } else if (key == "preferred_device") {
+    node.device = value;
+  } else {
+    node.op = ir::find_op(value);
+    if (node.op != 0 && !ir::spec(node.op).internal) return;
+    const std::string near = ir::nearest_op(value);
+    doc_.stop(NEF_UNKNOWN_OP, at,
+              cat("unknown op ", quoted(value),
+                  near.empty() ? std::string() : cat("; did you mean '", near, "'?")));
+  }
+}
+
+void NodeReader::read_operands(const cJSON& list, const char* what, uint32_t* first,
+                               uint32_t* count) {
+  if (!cJSON_IsArray(&list)) doc_.stop(NEF_PARSE, where(what), "expected a list of tensor names");
+  *first = static_cast<uint32_t>(doc_.operands.size());
+  for (const cJSON& item : JsonChildren(list)) {
+    if (!cJSON_IsString(&item)) doc_.stop(NEF_PARSE, where(what), "expected a list of tensor names");
+    if (*count == kMaxOperands) {
+      doc_.stop(NEF_LIMIT_EXCEEDED, where(what), cat("more than ", kMaxOperands));
+    }
+    ++*count;
+    const std::string_view name = item.valuestring;
+    if (name.empty()) {
+      doc_.operands.push_back(ir::kNone);
+      continue;
+    }
+    check_name(doc_, where(what), name);
+    doc_.operands.push_back(doc_.tensor(name));
+  }
+}
+
+void NodeReader::read_attrs(const cJSON* attrs, DocNode& node) {
+  const ir::OpSpec& spec = ir::spec(node.op);
+  if (attrs != nullptr && !cJSON_IsObject(attrs)) {
+    doc_.stop(NEF_PARSE, where(".attrs"), "expected an object");
+  }
+  if (spec.n_attrs == 0 && (attrs == nullptr || attrs->child == nullptr)) return;
+  try {
+    ir::AttrBuilder builder(node.op);
+    if (attrs != nullptr) {
+      for (const cJSON& value : JsonChildren(*attrs)) {
+        unsigned slot = 0;
+        if (!find_slot(spec, value.string, &slot)) {
+          doc_.stop(NEF_INVALID_ARGUMENT, where(".attrs"),
+                    cat(spec.snake, " has no attribute ", quoted(value.string), "; ", attr_names(spec)));
+        }
+        if (const char* wanted = read_attr(value, spec.attrs[slot], slot, builder)) {
+          doc_.stop(NEF_PARSE, cat(where(".attrs."), value.string),
+                    cat("expected ", wanted, ", got ", json_kind(value)));
+        }
+      }
+    }
+    node.attrs = builder.build();
+  } catch (const Error& e) {
+    if (e.op() == "load") throw;
+    doc_.stop(e.code(), where(".attrs"), e.message());
+  }
+}
+
+}  // namespace nef::io

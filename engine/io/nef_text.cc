@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: Apache-2.0
+// A graph as the JSON text of a .nef file.
+#include "engine/io/nef_text.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+#include "engine/io/base64.h"
+#include "engine/io/dim_name.h"
+#include "engine/io/document.h"
+#include "engine/io/json.h"
+#include "engine/io/limits.h"
+#include "engine/io/text.h"
+#include "engine/ir/dtype.h"
+#include "engine/ir/error.h"
+
+namespace nef::io {
+namespace {
+
+class Writer {
+ public:
+  Writer(const ir::Graph& graph, const Placement& placement, bool edges,
+         std::vector<StTensor>* stored)
+      : graph_(graph), placement_(placement), stored_(stored), names_(file_names(graph)) {
+    edges_ = edges || graph.extras().contains(extras_path({"graph", "edges"}));
+  }
+
+  std::string run() {
+    if (graph_.graph_outputs().empty()) {
+      fail(NEF_INVALID_ARGUMENT, "save", "the graph has no outputs");
+    }
+    if (graph_.node_count() > kMaxNodes) {
+      fail(NEF_LIMIT_EXCEEDED, "save", cat("the graph has ", graph_.node_count(),
+                                           " nodes; a file holds at most ", kMaxNodes));
+    }
+    out_ = "{\n  \"version\": \"1.0\",\n  \"nef_format\": \"graph-v1\",\n  \"graph\": {\n";
+    write_interface();
+    write_nodes();
+    if (edges_) write_edges();
+    write_extras("/graph/", ",\n    ");
+    out_ += "\n  },\n  \"tensors\": {";
+    write_tensors();
+    out_ += "}";
+    write_symbols();
+    write_known("target", "\"auto\"");
+    write_known("compiler_cache", "\"none\"");
+    write_extras("/", ",\n  ");
+    out_ += "\n}\n";
+    return std::move(out_);
+  }
+
+ private:
+  void string(std::string_view s) { append_json_string(out_, s); }
+
+  // Elements between brackets or braces, each on its own line.
+  void item(bool* first, const char* indent) {
+    out_ += *first ? "\n" : ",\n";
+    out_ += indent;
+    *first = false;
+  }
+
+  // Unknown keys directly below `prefix`, in the order of their names.
+  void write_extras(const std::string& prefix, const char* separator) {
+    const auto& extras = graph_.extras();
+    for (auto it = extras.lower_bound(prefix); it != extras.end(); ++it) {
+      if (it->first.compare(0, prefix.size(), prefix) != 0) return;
+      const std::string_view rest = std::string_view(it->first).substr(prefix.size());
+      if (rest.find('/') != std::string_view::npos || is_known(it->first)) continue;
+      out_ += separator;
+      string(unescape(rest));
+      out_ += ": " + it->second;
+    }
+  }
+
+  static bool is_known(std::string_view path) {
+    return path == "/target" || path == "/compiler_cache" || path == "/graph/edges";
+  }
+
+  static std::string unescape(std::string_view part) {
+    std::string out;
+    for (size_t i = 0; i < part.size(); ++i) {
+      if (part[i] != '~') out += part[i];
+      else out += part[++i] == '0' ? '~' : '/';
+    }
+    return out;
+  }
+
+  void write_known(const char* key, const char* fallback) {
+    const auto it = graph_.extras().find(cat("/", key));
+    out_ += cat(",\n  \"", key, "\": ", it == graph_.extras().end() ? fallback : it->second.c_str());
+  }
+
+  void write_interface() {
+    out_ += "    \"inputs\": [";
+    for (size_t i = 0; i < graph_.graph_inputs().size(); ++i) {
+      if (i != 0) out_ += ", ";
+      string(graph_.input_name(i));
+    }
+    out_ += "],\n    \"outputs\": [";
+    for (size_t i = 0; i < graph_.graph_outputs().size(); ++i) {
+      if (i != 0) out_ += ", ";
+      write_output(graph_.output_name(i), names_.values[graph_.graph_outputs()[i]]);
+    }
+    out_ += "],\n    \"nodes\": [";
+  }
+
+  void write_output(std::string_view name, const std::string& tensor) {
+    if (name == tensor) return string(name);
+    out_ += "{\"name\": ";
+    string(name);
+    out_ += ", \"tensor\": ";
+    string(tensor);
+    out_ += '}';
+  }
+
+  void write_nodes() {
+    bool first = true;
+    for (ir::NodeId n = 0; n < graph_.node_count(); ++n) {
+      item(&first, "      ");
+      write_node(n);
+    }
+    out_ += first ? "]" : "\n    ]";
+  }
+
+  void write_node(ir::NodeId n) {
+    const ir::OpSpec& spec = ir::spec(graph_.op(n));
+    if (spec.internal) {
+      fail(NEF_UNSUPPORTED, "save", cat(graph_.node_label(n), " is an op of the optimiser that no "
+                                        "file holds; save the graph before it is optimised"));
+    }
+    out_ += "{\"id\": ";
+    string(names_.nodes[n]);
+    out_ += cat(", \"op\": \"", spec.snake, "\", \"inputs\": [");
+    bool first = true;
+    for (const ir::ValueId v : graph_.inputs(n)) {
+      if (!first) out_ += ", ";
+      first = false;
+      string(v == ir::kNone ? std::string_view() : std::string_view(names_.values[v]));
+    }
+    out_ += ']';
+    write_node_outputs(n);
+    write_attrs(spec, graph_.attrs(n));
+    if (const auto device = graph_.node_devices().get(n); !device.empty()) {
+      out_ += ", \"preferred_device\": ";
+      string(device);
+    }
+    if (!graph_.extras().empty()) {
+      write_extras(extras_path({"graph", "nodes", names_.nodes[n]}) + "/", ", ");
+    }
+    out_ += '}';
+  }
+
+  void write_node_outputs(ir::NodeId n) {
+    if (graph_.output_count(n) == 1) {
+      out_ += ", \"output\": ";
+      return string(names_.values[graph_.output(n)]);
+    }
+    out_ += ", \"outputs\": [";
+    for (uint32_t i = 0; i < graph_.output_count(n); ++i) {
+      if (i != 0) out_ += ", ";
+      string(names_.values[graph_.output(n, i)]);
+    }
+    out_ += ']';
+  }
+
+  void write_attrs(const ir::OpSpec& spec, const ir::Attrs& attrs) {
+    bool first = true;
+    for (unsigned i = 0; i < spec.n_attrs; ++i) {
+      if (!attrs.has(i) || is_default(spec.attrs[i], attrs, i)) continue;
+      out_ += first ? ", \"attrs\": {" : ", ";
+      first = false;
+      string(spec.attrs[i].name);
+      out_ += ": ";
+      write_attr(spec.attrs[i].type, attrs, i);
+    }
+    if (!first) out_ += '}';
+  }
+
+  // Defaults are part of the format for good, so they need not be written.
+  static bool is_default(const ir::AttrSpec& spec, const ir::Attrs& attrs, unsigned slot) {
+    if (!spec.has_default) return false;
+    switch (spec.type) {
+      case ir::AttrType::Int:
+      case ir::AttrType::Bool:
+      case ir::AttrType::DType: return attrs.i(slot) == spec.default_int;
+      case ir::AttrType::Float: return attrs.f(slot) == spec.default_float;
+      case ir::AttrType::String:
+        return attrs.s(slot) == (spec.default_string == nullptr ? "" : spec.default_string);
+      case ir::AttrType::Ints: return attrs.ints(slot).empty();
+      case ir::AttrType::Floats: return attrs.floats(slot).empty();
+    }
+    return false;
+  }
+
+  void write_attr(ir::AttrType type, const ir::Attrs& attrs, unsigned slot) {
+    switch (type) {
+      case ir::AttrType::Int: return append_json_int(out_, attrs.i(slot));
+      case ir::AttrType::Bool: return void(out_ += attrs.i(slot) != 0 ? "true" : "false");
+      case ir::AttrType::DType: return string(ir::dtype_name(static_cast<nef_dtype>(attrs.i(slot))));
+      case ir::AttrType::Float: return append_json_float(out_, attrs.f(slot));
+      case ir::AttrType::String: return write_text_attr(attrs.s(slot));
+      case ir::AttrType::Ints:
+        return write_list(attrs.ints(slot), [&](int64_t v) { append_json_int(out_, v); });
+      case ir::AttrType::Floats:
+        return write_list(attrs.floats(slot), [&](double v) { append_json_float(out_, v); });
+    }
+  }
+
+  void write_text_attr(std::string_view s) {
+    const char* fault = s.empty() ? nullptr : name_fault(s);
+    if (fault != nullptr) {
+      fail(NEF_INVALID_ARGUMENT, "save", cat("the string attribute ", quoted(s), " ", fault));
+    }
+    string(s);
+  }
+
+  template <typename T, typename Each>
+  void write_list(std::span<const T> list, Each each) {
+    out_ += '[';
+    for (size_t i = 0; i < list.size(); ++i) {
+      if (i != 0) out_ += ", ";
+      each(list[i]);
+    }
+    out_ += ']';
+  }
+
+  void write_edges() {
+    out_ += ",\n    \"edges\": [";
+    bool first = true;
+    std::vector<ir::NodeId> makers;
+    for (ir::NodeId n = 0; n < graph_.node_count(); ++n) {
+      makers.clear();
+      for (const ir::ValueId v : graph_.inputs(n)) {
+        const ir::NodeId m = v == ir::kNone ? ir::kNone : graph_.producer(v);
+        if (m != ir::kNone) makers.push_back(m);
+      }
+      std::sort(makers.begin(), makers.end());
+      makers.erase(std::unique(makers.begin(), makers.end()), makers.end());
+      for (const ir::NodeId m : makers) {
+        item(&first, "      ");
+        out_ += "{\"from\": ";
+        string(names_.nodes[m]);
+        out_ += ", \"to\": ";
+        string(names_.nodes[n]);
+        out_ += '}';
+      }
+    }
+    out_ += first ? "]" : "\n    ]";
+  }
+
+  // Inputs, constants and outputs; types of the values between follow from the nodes.
+  void write_tensors() {
+    bool first = true;
+    std::vector<bool> written(graph_.value_count(), false);
+    const auto write = [&](ir::ValueId v) {
+      if (written[v]) return;
+      written[v] = true;
+      item(&first, "    ");
+      write_tensor(v);
+    };
+    for (const ir::ValueId v : graph_.graph_inputs()) write(v);
+    for (size_t i = 0; i < graph_.constant_count(); ++i) write(graph_.constant_value(i));
+    for (const ir::ValueId v : graph_.graph_outputs()) write(v);
+    if (!graph_.extras().empty()) {
+      for (ir::ValueId v = 0; v < graph_.value_count(); ++v) {
+        if (has_extras(tensor_prefix(v))) write(v);
+      }
+    }
+    if (!first) out_ += "\n  ";
+  }
+
+  std::string tensor_prefix(ir::ValueId v) const {
+    return extras_path({"tensors", names_.values[v]}) + "/";
+  }
+
+  bool has_extras(const std::string& prefix) const {
+    const auto it = graph_.extras().lower_bound(prefix);
+    return it != graph_.extras().end() && it->first.compare(0, prefix.size(), prefix) == 0;
+  }
+
+  void write_tensor(ir::ValueId v) {
+    string(names_.values[v]);
+    out_ += ": {\"shape\": [";
+    bool first = true;
+    for (const ir::Dim d : graph_.dims(v)) {
+      if (!first) out_ += ", ";
+      first = false;
+      write_dim(v, d);
+    }
+    out_ += cat("], \"dtype\": \"", ir::dtype_name(graph_.dtype(v)), "\"");
+    if (graph_.is_constant(v)) write_data(v);
+    if (!graph_.extras().empty()) write_extras(tensor_prefix(v), ", ");
+    out_ += '}';
+  }
+
+  void write_dim(ir::ValueId v, ir::Dim d) {
+    if (!ir::is_expr(d)) return append_json_int(out_, d);
+    std::string text = dim_name(graph_.pool(), d);
+    if (text.size() > kMaxDimText) {
+      if (graph_.def(v) == ir::ValueDef::Input) {
+        fail(NEF_LIMIT_EXCEEDED, "save", cat("a dim of input ", quoted(names_.values[v]),
+                                             " needs more than ", kMaxDimText, " bytes as text"));
+      }
+      text = "?";  // inference finds it again
+    }
+    string(text);
+  }
+
+  void write_data(ir::ValueId v) {
+    const ir::Buffer& buffer = *graph_.constant_data(v);
+    const std::span<const std::byte> bytes(static_cast<const std::byte*>(buffer.data()),
+                                           buffer.bytes());
+    out_ += ", \"data\": ";
+    if (bytes.size() <= kInlineBytes || !placement_.store_large) return write_inline(v, bytes);
+    out_ += '{';
+    if (!placement_.file.empty()) {
+      out_ += "\"file\": ";
+      string(placement_.file);
+      out_ += ", ";
+    }
+    out_ += "\"name\": ";
+    string(store(v, bytes));
+    out_ += '}';
+  }
+
+  void write_inline(ir::ValueId v, std::span<const std::byte> bytes) {
+    if (bytes.size() > kMaxInlineBytes) {
+      fail(NEF_LIMIT_EXCEEDED, "save",
+           cat("constant ", quoted(names_.values[v]), " has ", bytes.size(),
+               " bytes; plain JSON holds at most ", kMaxInlineBytes, " of one, save a bundle"));
+    }
+    out_ += '"';
+    append_base64(out_, bytes);
+    out_ += '"';
+  }
+
+  // Name in the container; constants that share their bytes share it.
+  std::string store(ir::ValueId v, std::span<const std::byte> bytes) {
+    StTensor t{names_.values[v], st_dtype_name(graph_.dtype(v)), {}, bytes};
+    for (const ir::Dim d : graph_.dims(v)) t.shape.push_back(d);
+    const auto [begin, end] = by_data_.equal_range(bytes.data());
+    for (auto it = begin; it != end; ++it) {
+      const StTensor& have = (*stored_)[it->second];
+      if (have.data.size() == bytes.size() && have.shape == t.shape &&
+          have.dtype_name == t.dtype_name) {
+        return have.name;
+      }
+    }
+    const bool reserved = t.name == "__metadata__" || t.name.starts_with(kReservedPrefix);
+    if (reserved) t.name = cat(kReservedStore, stored_->size());
+    by_data_.emplace(bytes.data(), stored_->size());
+    stored_->push_back(std::move(t));
+    return stored_->back().name;
+  }
+
+  void write_symbols() {
+    std::map<std::string_view, const ir::DimPool::Expr*> symbols;
+    for (uint32_t id = 0; id < graph_.pool().size(); ++id) {
+      const auto& e = graph_.pool().expr(ir::DimPool::dim_of(id));
+      if (e.kind == ir::DimPool::Kind::Symbol && !e.name.empty()) symbols.emplace(e.name, &e);
+    }
+    if (symbols.empty()) return;
+    out_ += ",\n  \"symbols\": {";
+    bool first = true;
+    for (const auto& [name, e] : symbols) {
+      if (const char* fault = name_fault(name)) {
+        fail(NEF_INVALID_ARGUMENT, "save", cat("the name of dim ", quoted(name), " ", fault));
+      }
+      item(&first, "    ");
+      string(name);
+      out_ += ": {\"min\": ";
+      append_json_int(out_, e->lo);
+      if (e->hi != ir::kUnbounded) {
+        out_ += ", \"max\": ";
+        append_json_int(out_, e->hi);
+      }
+      write_extras(extras_path({"symbols", name}) + "/", ", ");
+      out_ += '}';
+    }
+    out_ += "\n  }";
+  }
+
+  static constexpr const char* kReservedStore = "nef.tensor.";
+
+  const ir::Graph& graph_;
+  const Placement& placement_;
+  std::vector<StTensor>* stored_;
+  const FileNames names_;
+  bool edges_ = false;
+  std::string out_;
+  std::unordered_multimap<const void*, size_t> by_data_;
+};
+
+}  // namespace
+
+std::string nef_text(const ir::Graph& graph, const Placement& placement, bool edges,
+                     std::vector<StTensor>* stored) {
+  return Writer(graph, placement, edges, stored).run();
+}
+
+}  // namespace nef::io
