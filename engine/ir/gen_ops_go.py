@@ -289,6 +289,9 @@ def package(ops):
     lines += [f"\top{op.go}: {quoted(op.snake)}," for op in ops]
     lines += ["}", "", "// attrNames are the names of attributes by op id and slot.", "var attrNames = [...][]string{"]
     lines += [f"\top{op.go}: {{{', '.join(quoted(a.name) for a in op.attrs)}}}," for op in ops if op.attrs]
+    lines += ["}", "", "// inputNames are the names of inputs by op id, for messages; of a variadic input there is one.",
+              "var inputNames = [...][]string{"]
+    lines += [f"\top{op.go}: {{{', '.join(quoted(local(p.name)) for p in op.inputs)}}}," for op in ops]
     lines += ["}", "", "// Attribute slots.", "const ("]
     lines += [f"\t{attr_constant(op, a)} = {a.slot}" for op in ops for a in op.attrs if not a.hidden]
     lines += [")", ""]

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nef
+
+// #include "cgo.h"
+import "C"
+
+import (
+	"fmt"
+	"unsafe"
+)
+
+// DeviceKind is what a device is.
+type DeviceKind int32
+
+// The kinds of devices.
+const (
+	CPU DeviceKind = C.NEF_DEVICE_CPU
+	GPU DeviceKind = C.NEF_DEVICE_GPU
+	NPU DeviceKind = C.NEF_DEVICE_NPU
+)
+
+// String is "cpu", "gpu" or "npu".
+func (k DeviceKind) String() string {
+	switch k {
+	case CPU:
+		return "cpu"
+	case GPU:
+		return "gpu"
+	case NPU:
+		return "npu"
+	}
+	return fmt.Sprintf("kind %d", int32(k))
+}
+
+// Device is a device that was found, or a backend that is absent.
+type Device struct {
+	Name        string // "cpu:0"
+	Backend     string // "cpu"
+	Description string // "Intel Xeon ..., AVX-512, AMX"; empty when absent
+	Kind        DeviceKind
+	Available   bool
+	Memory      uint64 // bytes, 0 = unknown
+	Reason      string // why it is absent
+}
+
+// String is one line: the description, or why the device is absent.
+func (d Device) String() string {
+	if !d.Available {
+		return fmt.Sprintf("%s not found: %s", d.Name, d.Reason)
+	}
+	if d.Memory == 0 {
+		return fmt.Sprintf("%s %s", d.Name, d.Description)
+	}
+	return fmt.Sprintf("%s %s, %.1f GiB", d.Name, d.Description, float64(d.Memory)/(1<<30))
+}
+
+// Devices are the devices that were found and the backends that are absent.
+func Devices() ([]Device, error) {
+	if skew != nil {
+		return nil, skew
+	}
+	devices := make([]Device, int(C.nef_device_count()))
+	for i := range devices {
+		info := C.nef_device_info{struct_size: C.sizeof_nef_device_info}
+		if err := fromStatus(C.nef_device(C.size_t(i), &info)); err != nil {
+			return nil, err
+		}
+		devices[i] = Device{
+			Name:        C.GoString(info.name),
+			Backend:     C.GoString(info.backend),
+			Description: C.GoString(info.description),
+			Kind:        DeviceKind(info.kind),
+			Available:   info.available != 0,
+			Memory:      uint64(info.memory_bytes),
+			Reason:      C.GoString(info.reason),
+		}
+	}
+	return devices, nil
+}
+
+// LoadBackend loads a backend plugin from an explicit path. A plugin of another ABI version is
+// refused with [ErrABIMismatch] before anything of it runs. One that finds no device stays listed
+// by [Devices] with the reason, and the error is [ErrBackendUnavailable].
+func LoadBackend(path string) error {
+	if skew != nil {
+		return skew
+	}
+	file, err := cText("load backend", path)
+	if err != nil {
+		return err
+	}
+	return asError(fromStatus(C.nef_backend_load((*C.char)(unsafe.Pointer(file)))))
+}

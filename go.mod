@@ -1,0 +1,3 @@
+module github.com/Hexa08/NEF
+
+go 1.24

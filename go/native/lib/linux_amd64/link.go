@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build cgo
+
+// Package linux_amd64 links the static archive in this folder. Archive, headers and nef_stamp.h
+// are put here by "./dev build" and by the release; only the Go files are kept on main.
+package linux_amd64
+
+// #cgo LDFLAGS: ${SRCDIR}/libnef.a -Wl,-Bstatic -lstdc++ -Wl,-Bdynamic -static-libgcc -lm -lpthread -ldl
+// #if !__has_include("nef_stamp.h")
+// #error "NEF: no libnef.a for linux/amd64 here. In a checkout run ./dev build; as a dependency use a release tag; or install NEF and build with -tags nef_system"
+// #define NEF_ARCHIVE_SHA256 ""
+// #else
+// #include "nef_stamp.h"
+// #endif
+import "C"
+
+import _ "github.com/Hexa08/NEF/go/native/lib/linux_amd64/include/nef" // keeps the headers in vendor folders
+
+// Stamp is the hash of archive and headers. It is part of what Go compiles, so that a new archive
+// is linked although Go does not watch archives.
+const Stamp = C.NEF_ARCHIVE_SHA256

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nef
+
+// #include "cgo.h"
+import "C"
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// Plan is what the planner made of a program.
+type Plan struct {
+	Regions []Region   `json:"regions"`
+	Memory  MemoryPlan `json:"memory"`
+
+	text string
+	err  error
+}
+
+// Region is a piece of the graph that is one kernel.
+type Region struct {
+	Nodes  []string `json:"nodes"`
+	Device string   `json:"device"`
+	Reason string   `json:"reason"` // why it went there
+	FLOPs  float64  `json:"flops"`
+	Bytes  float64  `json:"bytes"`
+	Kernel string   `json:"kernel"`
+}
+
+// MemoryPlan is how the values of a run share memory.
+type MemoryPlan struct {
+	Arena     int64 `json:"arena"`  // bytes that a run takes
+	Values    int64 `json:"values"` // bytes that it would take without sharing
+	Transfers int   `json:"transfers"`
+}
+
+// Plan tells where each node goes and why. The plan of a closed program is empty and prints as
+// the error.
+func (p *Program) Plan() *Plan {
+	text, err := p.json("plan", func(ptr C.uintptr_t, out **C.char) *C.nef_status { return C.nefgo_program_plan(ptr, out) })
+	plan := &Plan{text: text, err: err}
+	if err == nil {
+		if err := json.Unmarshal([]byte(text), plan); err != nil {
+			plan.err = &Error{Code: CodeInternal, Op: "plan", Msg: err.Error(), cause: err}
+		}
+	}
+	return plan
+}
+
+func (p *Program) json(op string, read func(ptr C.uintptr_t, out **C.char) *C.nef_status) (string, error) {
+	if err := p.begin(op); err != nil {
+		return "", err
+	}
+	defer p.h.release()
+	var text *C.char
+	if err := fromStatus(read(C.uintptr_t(p.h.ptr), &text)); err != nil {
+		return "", err
+	}
+	return takeString(text), nil
+}
+
+// JSON is the plan as the library wrote it.
+func (p *Plan) JSON() string { return p.text }
+
+// Event is a fallback: something could not be done as planned and was done otherwise.
+type Event struct {
+	What string `json:"what"`
+	Why  string `json:"why"`
+	From string `json:"from"`
+	To   string `json:"to"`
+}
+
+// String is one line.
+func (e Event) String() string {
+	if e.From == "" && e.To == "" {
+		return fmt.Sprintf("%s: %s", e.What, e.Why)
+	}
+	return fmt.Sprintf("%s: %s (%s -> %s)", e.What, e.Why, e.From, e.To)
+}
+
+// Events are the fallbacks so far, oldest first. There are none in a closed program.
+func (p *Program) Events() []Event {
+	text, err := p.json("events", func(ptr C.uintptr_t, out **C.char) *C.nef_status { return C.nefgo_program_events(ptr, out) })
+	if err != nil {
+		return nil
+	}
+	var events []Event
+	if err := json.Unmarshal([]byte(text), &events); err != nil {
+		return []Event{{What: "events cannot be read", Why: err.Error()}}
+	}
+	return events
+}
+
+// String is a table with one line for each region, and what memory a run takes.
+func (p *Plan) String() string {
+	if p.err != nil {
+		return p.err.Error()
+	}
+	rows := [][]string{{"", "region", "device", "why", "FLOPs", "bytes", "kernel"}}
+	for i, r := range p.Regions {
+		rows = append(rows, []string{fmt.Sprint(i), strings.Join(r.Nodes, "+"), r.Device, r.Reason,
+			quantity(r.FLOPs), quantity(r.Bytes), r.Kernel})
+	}
+	widths := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, cell := range row {
+			widths[i] = max(widths[i], len(cell))
+		}
+	}
+	var out strings.Builder
+	for _, row := range rows {
+		var line strings.Builder
+		for i, cell := range row {
+			fmt.Fprintf(&line, "%-*s  ", widths[i], cell)
+		}
+		out.WriteString(strings.TrimRight(line.String(), " ") + "\n")
+	}
+	fmt.Fprintf(&out, "arena %sB (sum of values %sB)   transfers %d", quantity(float64(p.Memory.Arena)),
+		quantity(float64(p.Memory.Values)), p.Memory.Transfers)
+	return out.String()
+}
+
+// quantity is a number with a metric prefix: "1.2 M".
+func quantity(x float64) string {
+	for _, unit := range []struct {
+		size float64
+		name string
+	}{{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}} {
+		if x >= unit.size {
+			return fmt.Sprintf("%.1f %s", x/unit.size, unit.name)
+		}
+	}
+	return fmt.Sprintf("%.0f ", x)
+}
