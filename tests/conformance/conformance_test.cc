@@ -12,7 +12,7 @@
 #include "engine/ir/ops.h"
 #include "tests/conformance/cases.h"
 #include "tests/conformance/runner.h"
-#if __has_include("backends/cpu/cpu.h")
+#if __has_include("backends/cpu/cpu.h") && !defined(NEF_CONFORMANCE_REFERENCE_ONLY)
 #include "backends/cpu/cpu.h"
 #define NEF_HAS_CPU_BACKEND 1
 #endif
@@ -60,18 +60,22 @@ std::vector<nef_op> all_ops() {
   return out;
 }
 
+// "cpu Softmax: 204/204 float32 4.20 ulp"
 void print(const nef_backend& backend, const char* what, const Report& report) {
-  std::string line = std::string(backend.name) + " " + what + ":";
+  Tally total;
+  std::string worst;
   for (const auto& [dtype, tally] : report.by_dtype) {
-    char text[120];
-    std::snprintf(text, sizeof text, "  %s %d/%d", ir::dtype_name(dtype), tally.passed, tally.run);
-    line += text;
-    if (tally.refused > 0) line += " (" + std::to_string(tally.refused) + " refused)";
-    if (!is_float(dtype)) continue;
-    std::snprintf(text, sizeof text, " worst %.2f ulp", tally.worst_ulps);
-    line += text;
+    total.run += tally.run;
+    total.passed += tally.passed;
+    total.refused += tally.refused;
+    if (tally.worst_ulps == 0) continue;
+    char text[64];
+    std::snprintf(text, sizeof text, " %s %.2f ulp", ir::dtype_name(dtype), tally.worst_ulps);
+    worst += text;
   }
-  std::printf("%s\n", line.c_str());
+  std::printf("%s %s: %d/%d%s", backend.name, what, total.passed, total.run, worst.c_str());
+  if (total.refused > 0) std::printf(", %d refused, such as %s", total.refused, report.refusals.front().c_str());
+  std::printf("\n");
 }
 
 void check(const nef_backend& backend, const char* what, const CaseList& cases) {
@@ -85,8 +89,9 @@ void check(const nef_backend& backend, const char* what, const CaseList& cases) 
     ADD_FAILURE() << backend.name << " " << what << ": " << report.failures.size() << " failures";
   }
   // The reference must serve everything; another backend may refuse, and the engine goes round it.
-  if (&backend == nef_backend_reference()) EXPECT_TRUE(report.refusals.empty()) << report.refusals.front();
-  else if (!report.refusals.empty()) std::printf("  refused: %s\n", report.refusals.front().c_str());
+  if (&backend == nef_backend_reference() && !report.refusals.empty()) {
+    ADD_FAILURE() << "the reference refused " << report.refusals.front();
+  }
 }
 
 class Conformance : public ::testing::TestWithParam<nef_op> {};
