@@ -13,8 +13,16 @@ import (
 
 // Plan is what the planner made of a program.
 type Plan struct {
-	Regions []Region   `json:"regions"`
-	Memory  MemoryPlan `json:"memory"`
+	Regions     []Region `json:"regions"`
+	SourceNodes int      `json:"source_nodes"` // of the graph as it was captured or loaded
+	Nodes       int      `json:"nodes"`        // after optimisation
+	Transfers   int      `json:"transfers"`    // copies between devices in a run
+	PackedBytes int64    `json:"packed_bytes"` // of weights in the layout of their kernels
+
+	// The memory of a run, for the sizes of the last one; zero before the first.
+	Arenas      []Arena `json:"arenas"`
+	ArenaBytes  int64   `json:"arena_bytes"`
+	SumOfValues int64   `json:"sum_of_values"` // what it would be if values did not share it
 
 	text string
 	err  error
@@ -22,19 +30,21 @@ type Plan struct {
 
 // Region is a piece of the graph that is one kernel.
 type Region struct {
-	Nodes  []string `json:"nodes"`
-	Device string   `json:"device"`
-	Reason string   `json:"reason"` // why it went there
-	FLOPs  float64  `json:"flops"`
-	Bytes  float64  `json:"bytes"`
-	Kernel string   `json:"kernel"`
+	Ops    string  `json:"ops"`  // "matmul+add+gelu"
+	Node   string  `json:"node"` // the one whose output it is
+	Type   string  `json:"type"` // of that output
+	Device string  `json:"device"`
+	Why    string  `json:"why"` // it went there
+	FLOPs  float64 `json:"flops"`
+	Bytes  float64 `json:"bytes"`
+	Kernel string  `json:"kernel"`
 }
 
-// MemoryPlan is how the values of a run share memory.
-type MemoryPlan struct {
-	Arena     int64 `json:"arena"`  // bytes that a run takes
-	Values    int64 `json:"values"` // bytes that it would take without sharing
-	Transfers int   `json:"transfers"`
+// Arena is the memory of a run on one device.
+type Arena struct {
+	Device      string `json:"device"`
+	Bytes       int64  `json:"bytes"`
+	SumOfValues int64  `json:"sum_of_values"`
 }
 
 // Plan tells where each node goes and why. The plan of a closed program is empty and prints as
@@ -101,7 +111,7 @@ func (p *Plan) String() string {
 	}
 	rows := [][]string{{"", "region", "device", "why", "FLOPs", "bytes", "kernel"}}
 	for i, r := range p.Regions {
-		rows = append(rows, []string{fmt.Sprint(i), strings.Join(r.Nodes, "+"), r.Device, r.Reason,
+		rows = append(rows, []string{fmt.Sprint(i), r.Ops, r.Device, r.Why,
 			quantity(r.FLOPs), quantity(r.Bytes), r.Kernel})
 	}
 	widths := make([]int, len(rows[0]))
@@ -118,8 +128,8 @@ func (p *Plan) String() string {
 		}
 		out.WriteString(strings.TrimRight(line.String(), " ") + "\n")
 	}
-	fmt.Fprintf(&out, "arena %sB (sum of values %sB)   transfers %d", quantity(float64(p.Memory.Arena)),
-		quantity(float64(p.Memory.Values)), p.Memory.Transfers)
+	fmt.Fprintf(&out, "arena %sB (sum of values %sB)   transfers %d", quantity(float64(p.ArenaBytes)),
+		quantity(float64(p.SumOfValues)), p.Transfers)
 	return out.String()
 }
 

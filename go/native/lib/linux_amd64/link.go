@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-//go:build cgo
+//go:build cgo && linux && amd64
 
 // Package linux_amd64 links the static archive in this folder. Archive, headers and nef_stamp.h
 // are put here by "./dev build" and by the release; only the Go files are kept on main.
