@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstring>
+#include <string_view>
+
+#include "capi/handles.h"
+#include "capi/options.h"
+#include "capi/status.h"
+#include "engine/context/context.h"
+#include "engine/ir/error.h"
+
+using nef::capi::guard;
+using nef::capi::need;
+using nef::capi::unwrap;
+using nef::capi::wrap;
+namespace build = nef::build;
+namespace runtime = nef::runtime;
+
+namespace {
+
+// The names a device option may have are checked by the planner; the rest here.
+runtime::ProgramOptions program_options(const nef_compile_options* given) {
+  nef_compile_options o;
+  nef_compile_options_init(&o, sizeof o);
+  nef::capi::read_options("compile", given, &o);
+  if (o.precision != NEF_PRECISION_EXACT && o.precision != NEF_PRECISION_FAST) {
+    nef::fail(NEF_INVALID_ARGUMENT, "compile",
+              nef::cat("precision ", o.precision, " is neither exact (0) nor fast (1)"));
+  }
+  if (o.threads < 0 || o.parallel_branches < 0) {
+    nef::fail(NEF_INVALID_ARGUMENT, "compile", "threads and parallel_branches must be 0 or more");
+  }
+  runtime::ProgramOptions out;
+  out.compile.precision = o.precision;
+  out.compile.device = o.device == nullptr ? "" : o.device;
+  out.compile.strict = o.strict != 0;
+  if (o.disabled_passes != nullptr) {
+    out.compile.disabled_passes = nef::optimize::parse_disabled(o.disabled_passes);
+  }
+#ifdef NEF_VERIFY
+  out.compile.verify = true;
+#endif
+  out.threads = o.threads;
+  out.memory_budget = o.memory_budget;
+  out.batch_symbol = o.batch_symbol == nullptr ? "" : o.batch_symbol;
+  return out;
+}
+
+}  // namespace
+
+void nef_compile_options_init(nef_compile_options* options, size_t struct_size) {
+  nef::capi::init_options(options, struct_size, nef_compile_options{});
+}
+
+nef_status* nef_graph_compile(const nef_graph* graph, const nef_compile_options* options,
+                              nef_program** out) {
+  return guard("compile", [&] {
+    need(graph, "compile", "the graph");
+    need(out, "compile", "the out pointer");
+    auto handle = std::make_unique<nef_program>();
+    handle->program =
+        nef::context::Context::get().compile(graph->graph, program_options(options));
+    *out = handle.release();
+  });
+}
+
+nef_program* nef_program_retain(nef_program* program) {
+  if (program != nullptr) program->refs.fetch_add(1, std::memory_order_relaxed);
+  return program;
+}
+void nef_program_release(nef_program* program) {
+  if (program != nullptr && program->refs.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+    delete program;
+  }
+}
+
+nef_status* nef_program_plan(const nef_program* program, char** out_json) {
+  return guard("plan", [&] {
+    need(program, "plan", "the program");
+    need(out_json, "plan", "the out pointer");
+    *out_json = nef::capi::copy_string(program->program->plan_json());
+  });
+}
+
+nef_status* nef_program_events(const nef_program* program, char** out_json) {
+  return guard("events", [&] {
+    need(program, "events", "the program");
+    need(out_json, "events", "the out pointer");
+    *out_json = nef::capi::copy_string(runtime::events_json(program->program->events()));
+  });
+}
+
+nef_status* nef_program_run(nef_program* program, nef_tensor* const* inputs, size_t n_inputs,
+                            nef_tensor** outs, size_t n_outs) {
+  return guard("run", [&] {
+    need(program, "run", "the program");
+    if (n_inputs > 0) need(inputs, "run", "the list of inputs");
+    if (n_outs > 0) need(outs, "run", "the list of outputs");
+    // Handles are the same pointers as engine tensors; see handles.h.
+    nef::capi::run_program(*program->program,
+                           {reinterpret_cast<build::LazyTensor* const*>(inputs), n_inputs},
+                           {reinterpret_cast<build::LazyTensor**>(outs), n_outs}, {});
+  });
+}
+
+namespace nef::capi {
+
+namespace {
+constexpr size_t kInline = 8;  // inputs and outputs that need no heap
+}
+
+void run_program(runtime::Program& program, std::span<build::LazyTensor* const> inputs,
+                 std::span<build::LazyTensor*> outs, const runtime::RunControl& control) {
+  std::shared_ptr<ir::Buffer> inline_data[kInline];
+  runtime::TensorArg inline_args[kInline];
+  std::vector<std::shared_ptr<ir::Buffer>> heap_data;
+  std::vector<runtime::TensorArg> heap_args;
+  std::span<std::shared_ptr<ir::Buffer>> data(inline_data);
+  std::span<runtime::TensorArg> args(inline_args);
+  if (inputs.size() > kInline) {
+    heap_data.resize(inputs.size());
+    heap_args.resize(inputs.size());
+    data = heap_data;
+    args = heap_args;
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    need(inputs[i], "run", "an input");
+    data[i] = build::data_of(inputs[i]);
+    if (data[i] == nullptr) {
+      context::Context::get().execute({&inputs[i], 1});
+      data[i] = build::data_of(inputs[i]);
+    }
+    args[i] = {inputs[i]->dtype, inputs[i]->dims(), data[i]->data()};
+  }
+  runtime::TensorResult inline_results[kInline];
+  std::vector<runtime::TensorResult> heap_results;
+  std::span<runtime::TensorResult> results(inline_results, std::min(outs.size(), kInline));
+  if (outs.size() > kInline) {
+    heap_results.resize(outs.size());
+    results = heap_results;
+  }
+  context::Context::get().count_run();
+  program.run(args.first(inputs.size()), results, control);
+  size_t made = 0;
+  try {
+    for (; made < outs.size(); ++made) {
+      runtime::TensorResult& r = results[made];
+      outs[made] = build::make_leaf(r.dtype, r.dims, std::move(r.data));
+    }
+  } catch (...) {
+    while (made > 0) build::release(outs[--made]);
+    throw;
+  }
+}
+
+}  // namespace nef::capi

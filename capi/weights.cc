@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capi/handles.h"
+#include "capi/status.h"
+#include "engine/io/safetensors.h"
+
+using nef::capi::guard;
+using nef::capi::need;
+using nef::capi::wrap;
+
+struct nef_weights {
+  std::shared_ptr<const nef::io::SafeTensors> file;
+};
+
+nef_status* nef_weights_open(const char* path, nef_weights** out) {
+  return guard("weights", [&] {
+    need(path, "weights", "the path");
+    need(out, "weights", "the out pointer");
+    *out = new nef_weights{nef::io::SafeTensors::open(path)};
+  });
+}
+
+size_t nef_weights_count(const nef_weights* weights) {
+  return weights == nullptr ? 0 : weights->file->entries().size();
+}
+
+const char* nef_weights_name(const nef_weights* weights, size_t index) {
+  if (index >= nef_weights_count(weights)) return nullptr;
+  return weights->file->entries()[index].name.c_str();
+}
+
+nef_status* nef_weights_tensor(const nef_weights* weights, const char* name, nef_tensor** out) {
+  return guard("weights", [&] {
+    need(weights, "weights", "the weights");
+    need(name, "weights", "the name");
+    need(out, "weights", "the out pointer");
+    const nef::io::StEntry* entry = weights->file->find(name);
+    if (entry == nullptr) {
+      nef::fail(NEF_UNKNOWN_NAME, "weights",
+                nef::cat(weights->file->label(), " has no tensor \"", name, "\""));
+    }
+    if (entry->dtype == NEF_DTYPE_INVALID) {
+      nef::fail(NEF_UNSUPPORTED, "weights",
+                nef::cat("tensor \"", name, "\" is ", entry->dtype_name,
+                         ", a dtype this version does not have"));
+    }
+    *out = wrap(nef::build::make_leaf(entry->dtype, entry->shape, weights->file->data(*entry)));
+  });
+}
+
+void nef_weights_release(nef_weights* weights) { delete weights; }

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "engine/compile/program.h"
+#include "engine/compile/support.h"
+#include "engine/ir/error.h"
+
+namespace nef::compile {
+
+using ir::Graph;
+using ir::NodeId;
+using optimize::Region;
+using optimize::Regions;
+
+namespace {
+
+using Ban = std::pair<uint16_t, NodeId>;  // device, root node of a region
+
+// Places regions, asking backends what they serve.
+class Placer {
+ public:
+  Placer(const Graph& graph, const Options& options, const Environment& env,
+         const std::vector<uint16_t>& banned_devices)
+      : graph_(graph),
+        options_(options),
+        env_(env),
+        banned_devices_(banned_devices),
+        uses_(use_counts(graph)) {}
+
+  void ban(uint16_t device, NodeId root, std::string why) {
+    banned_regions_[{device, root}] = std::move(why);
+  }
+
+  plan::Placement place(Regions& regions) {
+    plan::Placement placement = place_once(regions);
+    // A fused group that its device refuses falls apart into its nodes, which are placed anew.
+    if (split_unserved(regions, placement)) placement = place_once(regions);
+    return placement;
+  }
+
+ private:
+  plan::Placement place_once(const Regions& regions) const {
+    plan::PlacementOptions o;
+    o.device = options_.device;
+    o.strict = options_.strict;
+    o.unserved = [&](size_t device, size_t r) -> std::string {
+      return unserved(static_cast<uint16_t>(device), regions, regions.list[r], false);
+    };
+    return plan::place(graph_, regions, env_.devices, o);
+  }
+
+  std::string unserved(uint16_t device, const Regions& regions, const Region& region,
+                       bool ask_for_fused) const {
+    if (!banned_devices_.empty() &&
+        std::find(banned_devices_.begin(), banned_devices_.end(), device) != banned_devices_.end()) {
+      return "the device failed";
+    }
+    if (!banned_regions_.empty()) {
+      const auto it = banned_regions_.find({device, regions.root(region)});
+      if (it != banned_regions_.end()) return it->second;
+    }
+    if (region.kind != NEF_REGION_SINGLE && !ask_for_fused) return {};
+    return SupportCache::local().unserved(*env_.devices[device], graph_, regions, region, uses_,
+                                          options_.precision);
+  }
+
+  bool split_unserved(Regions& regions, const plan::Placement& placement) const {
+    std::vector<bool> split(regions.list.size(), false);
+    bool any = false;
+    for (size_t r = 0; r < regions.list.size(); ++r) {
+      if (regions.list[r].kind == NEF_REGION_SINGLE) continue;
+      if (unserved(placement.device[r], regions, regions.list[r], true).empty()) continue;
+      split[r] = any = true;
+    }
+    if (!any) return false;
+    Regions out;
+    out.nodes.reserve(regions.nodes.size());
+    for (size_t r = 0; r < regions.list.size(); ++r) {
+      const Region& region = regions.list[r];
+      const auto nodes = regions.nodes_of(region);
+      if (!split[r]) {
+        out.list.push_back({region.kind, static_cast<uint32_t>(out.nodes.size()), region.node_count});
+        out.nodes.insert(out.nodes.end(), nodes.begin(), nodes.end());
+        continue;
+      }
+      for (NodeId n : nodes) {
+        out.list.push_back({NEF_REGION_SINGLE, static_cast<uint32_t>(out.nodes.size()), 1});
+        out.nodes.push_back(n);
+      }
+    }
+    regions = std::move(out);
+    return true;
+  }
+
+  const Graph& graph_;
+  const Options& options_;
+  const Environment& env_;
+  const std::vector<uint16_t>& banned_devices_;
+  const std::vector<uint32_t> uses_;
+  std::map<Ban, std::string> banned_regions_;
+};
+
+void optimise_graph(Graph& graph, const Options& options, const Environment& env) {
+  optimize::Options o;
+  o.disabled = options.disabled_passes;
+  o.evaluate = env.evaluate;
+  o.verify = options.verify;
+  optimize::optimise(graph, o);
+}
+
+Regions form_regions(const Graph& graph, const Options& options) {
+  const auto passes = optimize::passes();
+  const bool fuse = (options.disabled_passes >> (passes.size() - 1) & 1u) == 0;
+  return fuse ? optimize::fused_regions(graph) : optimize::single_node_regions(graph);
+}
+
+std::shared_ptr<Kernel> compile_region(const Program& p, uint32_t r, std::span<const uint32_t> uses,
+                                       const Environment& env, RegionDesc& desc) {
+  desc.set(*p.graph, p.regions, p.regions.list[r], uses, p.options.precision);
+  return env.kernels->get(*p.devices[p.placement.device[r]], desc);
+}
+
+// Compiles every region where it was placed. Returns the first one that fails, with its error.
+struct Failure {
+  uint32_t region;
+  nef_code code;
+  std::string why;
+};
+std::optional<Failure> compile_regions(const Program& p, const Environment& env,
+                                       std::vector<std::shared_ptr<Kernel>>* kernels) {
+  const std::vector<uint32_t> uses = use_counts(*p.graph);
+  RegionDesc desc;
+  kernels->assign(p.regions.list.size(), nullptr);
+  for (uint32_t r = 0; r < p.regions.list.size(); ++r) {
+    if (p.placement.reason[r] == plan::Reason::HostWork) continue;
+    try {
+      (*kernels)[r] = compile_region(p, r, uses, env, desc);
+    } catch (const Error& e) {
+      return Failure{r, e.code(), e.message()};
+    }
+  }
+  return std::nullopt;
+}
+
+bool is_reference(const plan::Device& d) { return std::string_view(d.backend->name) == "reference"; }
+
+void prepare_kernels(Program& p, const std::vector<std::shared_ptr<Kernel>>& kernels) {
+  const std::vector<uint32_t> uses = use_counts(*p.graph);
+  RegionDesc desc;
+  std::vector<nef_backend_tensor> values;
+  std::vector<std::vector<int64_t>> dims;
+  p.prepared.resize(kernels.size());
+  for (uint32_t r = 0; r < kernels.size(); ++r) {
+    if (kernels[r] == nullptr) continue;
+    desc.set(*p.graph, p.regions, p.regions.list[r], uses, p.options.precision);
+    values.clear();
+    for (size_t i = 0; i < desc.values().size(); ++i) {
+      const nef_backend_value& v = desc.view().values[i];
+      const bool constant = v.kind == NEF_VALUE_CONSTANT || v.kind == NEF_VALUE_LITERAL;
+      values.push_back(
+          {constant ? p.graph->constant_data(desc.values()[i])->data() : nullptr, v.dims});
+    }
+    p.prepared[r] = std::make_unique<Prepared>(kernels[r], values);
+    p.packed_bytes += p.prepared[r]->bytes();
+  }
+}
+
+}  // namespace
+
+Planned optimise_and_place(Graph graph, const Options& options, const Environment& env,
+                           const std::vector<uint16_t>& banned) {
+  Planned out;
+  out.graph = std::move(graph);
+  optimise_graph(out.graph, options, env);
+  out.regions = form_regions(out.graph, options);
+  Placer placer(out.graph, options, env, banned);
+  out.placement = placer.place(out.regions);
+  return out;
+}
+
+std::shared_ptr<const Program> compile(std::shared_ptr<const Graph> graph, Options options,
+                                       const Environment& env,
+                                       const std::vector<uint16_t>& banned) {
+  auto p = std::make_shared<Program>();
+  p->source = graph;
+  p->options = options;
+  p->devices = env.devices;
+  {
+    Graph optimised = *graph;
+    optimise_graph(optimised, options, env);
+    p->graph = std::make_shared<const Graph>(std::move(optimised));
+  }
+  p->regions = form_regions(*p->graph, options);
+  Placer placer(*p->graph, p->options, env, banned);
+
+  std::vector<std::shared_ptr<Kernel>> kernels;
+  while (true) {
+    p->placement = placer.place(p->regions);
+    const std::optional<Failure> failure = compile_regions(*p, env, &kernels);
+    if (!failure) break;
+    const uint16_t device = p->placement.device[failure->region];
+    const NodeId root = p->regions.root(p->regions.list[failure->region]);
+    // The reference backend is the last resort: what it cannot compile, nothing can.
+    if (is_reference(*p->devices[device])) fail(failure->code, "compile", failure->why);
+    if (options.strict) {
+      fail(NEF_FALLBACK_FORBIDDEN, "compile",
+           cat(p->graph->node_label(root), ": ", failure->why, " (strict mode forbids a fallback)"));
+    }
+    placer.ban(device, root, failure->why);
+    p->events.push_back({cat("compile of ", p->graph->node_label(root), " failed"), failure->why,
+                         p->devices[device]->name, ""});
+  }
+  for (Event& e : p->events) {
+    if (e.to.empty()) e.to = "the next device that serves it (see the plan)";
+  }
+  lower(*p);
+  prepare_kernels(*p, kernels);
+  for (Step& s : p->steps) {
+    if (s.kind == Step::Kind::Launch) s.prepared = p->prepared[s.region].get();
+  }
+  return p;
+}
+
+}  // namespace nef::compile

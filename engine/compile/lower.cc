@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "engine/compile/program.h"
+#include "engine/compile/region_desc.h"
+#include "engine/ir/error.h"
+
+namespace nef::compile {
+
+using ir::Graph;
+using ir::NodeId;
+using ir::ValueId;
+
+namespace {
+
+constexpr uint16_t kHost = 0;
+
+class Lowering {
+ public:
+  explicit Lowering(Program& program)
+      : p_(program),
+        graph_(*program.graph),
+        uses_(use_counts(graph_)),
+        host_slot_(graph_.value_count(), ir::kNone) {}
+
+  void run() {
+    external_slots();
+    for (uint32_t r = 0; r < p_.regions.list.size(); ++r) lower_region(r);
+    finish_outputs();
+  }
+
+ private:
+  uint16_t space_of(uint16_t device) const {
+    return p_.devices[device]->host_memory() ? kHost : static_cast<uint16_t>(device + 1);
+  }
+
+  uint32_t now() const { return static_cast<uint32_t>(p_.steps.size()); }
+
+  uint32_t add_slot(ValueId v, SlotKind kind, uint16_t space, uint32_t index = 0) {
+    p_.slots.push_back({v, kind, space, index, now(), now()});
+    return static_cast<uint32_t>(p_.slots.size() - 1);
+  }
+
+  void external_slots() {
+    const auto inputs = graph_.graph_inputs();
+    for (uint32_t i = 0; i < inputs.size(); ++i) {
+      host_slot_[inputs[i]] = add_slot(inputs[i], SlotKind::Input, kHost, i);
+    }
+    for (size_t i = 0; i < graph_.constant_count(); ++i) {
+      const ValueId v = graph_.constant_value(i);
+      if (uses_[v] == 0) continue;
+      host_slot_[v] = add_slot(v, SlotKind::Constant, kHost);
+    }
+    // The first graph output that names a node's value is that value's home.
+    const auto outputs = graph_.graph_outputs();
+    home_.assign(outputs.size(), false);
+    for (uint32_t i = 0; i < outputs.size(); ++i) {
+      const ValueId v = outputs[i];
+      if (graph_.def(v) != ir::ValueDef::Node || host_slot_[v] != ir::kNone) continue;
+      if (ir::spec(graph_.op(graph_.producer(v))).id == NEF_OP_SHAPE_EXPR) continue;
+      host_slot_[v] = add_slot(v, SlotKind::Output, kHost, i);
+      home_[i] = true;
+    }
+  }
+
+  uint32_t& device_slot(ValueId v, uint16_t space) {
+    return device_slots_[(static_cast<uint64_t>(space) << 32) | v];
+  }
+
+  // The slot of a value in a memory space; copies it there when it is elsewhere.
+  uint32_t slot_in(ValueId v, uint16_t space, uint16_t device) {
+    if (space == kHost) {
+      if (host_slot_[v] != ir::kNone && !(pending_host(v))) return host_slot_[v];
+      return bring_home(v);
+    }
+    uint32_t& slot = device_slots_.try_emplace((static_cast<uint64_t>(space) << 32) | v, ir::kNone)
+                         .first->second;
+    if (slot != ir::kNone) return slot;
+    const uint32_t from = slot_in(v, kHost, device);
+    const uint32_t to = add_slot(v, SlotKind::Arena, space);
+    add_copy(from, to, device);
+    device_slots_[(static_cast<uint64_t>(space) << 32) | v] = to;
+    return to;
+  }
+
+  // Made on a device, and its host slot (an output's memory) not filled yet?
+  bool pending_host(ValueId v) const { return made_on_.count(v) != 0 && filled_.count(v) == 0; }
+
+  uint32_t bring_home(ValueId v) {
+    const auto made = made_on_.find(v);
+    if (made == made_on_.end()) {
+      fail(NEF_INTERNAL, "lower", cat(graph_.value_label(v), " is used before it is made"));
+    }
+    if (host_slot_[v] == ir::kNone) host_slot_[v] = add_slot(v, SlotKind::Arena, kHost);
+    add_copy(made->second.slot, host_slot_[v], made->second.device);
+    filled_[v] = true;
+    return host_slot_[v];
+  }
+
+  void add_copy(uint32_t from, uint32_t to, uint16_t device) {
+    p_.steps.push_back({Step::Kind::Copy, device, 0,
+                        static_cast<uint32_t>(p_.step_values.size()), 2, nullptr});
+    for (uint32_t s : {from, to}) {
+      p_.step_values.push_back({p_.slots[s].value, s});
+      touch(s);
+    }
+    if (p_.slots[from].space != p_.slots[to].space) ++p_.transfer_count;
+  }
+
+  // Extends a slot's life to the step just added.
+  void touch(uint32_t slot) { p_.slots[slot].last = now() - 1; }
+
+  void lower_region(uint32_t r) {
+    const optimize::Region& region = p_.regions.list[r];
+    const NodeId root = p_.regions.root(region);
+    if (graph_.op(root) == NEF_OP_SHAPE_EXPR) {
+      const ValueId v = graph_.output(root);
+      if (uses_[v] == 0) return;
+      host_slot_[v] = add_slot(v, SlotKind::Shape, kHost, shape_count_++);
+      return;
+    }
+    const uint16_t device = p_.placement.device[r];
+    const uint16_t space = space_of(device);
+    desc_.set(graph_, p_.regions, region, uses_, p_.options.precision);
+    const nef_backend_region& view = desc_.view();
+    const auto values = desc_.values();
+
+    // Inputs first: bringing them over may add steps.
+    std::vector<uint32_t> slots(values.size(), ir::kNone);
+    for (size_t i = 0; i < values.size(); ++i) {
+      switch (view.values[i].kind) {
+        case NEF_VALUE_INPUT:
+          slots[i] = slot_in(values[i], host_only(region, values[i]) ? kHost : space, device);
+          break;
+        case NEF_VALUE_CONSTANT:
+        case NEF_VALUE_LITERAL: slots[i] = host_slot_[values[i]]; break;
+        default: break;
+      }
+    }
+    for (size_t i = 0; i < values.size(); ++i) {
+      if (view.values[i].kind != NEF_VALUE_OUTPUT) continue;
+      slots[i] = output_slot(values[i], space, device);
+    }
+    p_.steps.push_back({Step::Kind::Launch, device, r,
+                        static_cast<uint32_t>(p_.step_values.size()),
+                        static_cast<uint32_t>(values.size()), nullptr});
+    for (size_t i = 0; i < values.size(); ++i) {
+      p_.step_values.push_back({values[i], slots[i]});
+      if (slots[i] != ir::kNone) touch(slots[i]);
+    }
+  }
+
+  // Is every use of the value inside this region a host input?
+  bool host_only(const optimize::Region& region, ValueId v) const {
+    for (NodeId n : p_.regions.nodes_of(region)) {
+      const auto inputs = graph_.inputs(n);
+      for (size_t i = 0; i < inputs.size(); ++i) {
+        if (inputs[i] == v && is_host_input(graph_.op(n), i)) return true;
+      }
+    }
+    return false;
+  }
+
+  uint32_t output_slot(ValueId v, uint16_t space, uint16_t device) {
+    if (space == kHost) {
+      if (host_slot_[v] == ir::kNone) host_slot_[v] = add_slot(v, SlotKind::Arena, kHost);
+      p_.slots[host_slot_[v]].first = now();
+      return host_slot_[v];
+    }
+    const uint32_t slot = add_slot(v, SlotKind::Arena, space);
+    device_slot(v, space) = slot;
+    made_on_[v] = {slot, device};
+    return slot;
+  }
+
+  // Graph outputs that no step wrote in place: device results, inputs, constants, repeats.
+  void finish_outputs() {
+    const auto outputs = graph_.graph_outputs();
+    for (uint32_t i = 0; i < outputs.size(); ++i) {
+      const ValueId v = outputs[i];
+      if (home_[i]) {
+        if (pending_host(v)) bring_home(v);
+        continue;
+      }
+      const uint32_t from = slot_in(v, kHost, 0);
+      const uint32_t to = add_slot(v, SlotKind::Output, kHost, i);
+      add_copy(from, to, host_device());
+    }
+  }
+
+  uint16_t host_device() const {
+    for (uint16_t d = 0; d < p_.devices.size(); ++d) {
+      if (p_.devices[d]->host_memory()) return d;
+    }
+    return 0;
+  }
+
+  struct Made {
+    uint32_t slot;
+    uint16_t device;
+  };
+
+  Program& p_;
+  const Graph& graph_;
+  std::vector<uint32_t> uses_;
+  std::vector<uint32_t> host_slot_;                     // per value
+  std::unordered_map<uint64_t, uint32_t> device_slots_; // (space, value) -> slot
+  std::unordered_map<ValueId, Made> made_on_;           // values made in device memory
+  std::unordered_map<ValueId, bool> filled_;            // of those, copied to the host
+  std::vector<bool> home_;                              // per graph output
+  uint32_t shape_count_ = 0;
+  RegionDesc desc_;
+};
+
+}  // namespace
+
+void lower(Program& program) { Lowering(program).run(); }
+
+}  // namespace nef::compile

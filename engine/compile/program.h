@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "engine/compile/kernel_cache.h"
+#include "engine/ir/graph.h"
+#include "engine/optimize/optimize.h"
+#include "engine/optimize/regions.h"
+#include "engine/plan/placement.h"
+
+namespace nef::compile {
+
+// A fallback that was taken: what happened to which thing, why, and where the work went.
+struct Event {
+  std::string what, why, from, to;
+};
+
+struct Options {
+  nef_precision precision = NEF_PRECISION_EXACT;
+  std::string device;  // "" = the planner's choice
+  bool strict = false;
+  uint32_t disabled_passes = 0;
+  bool verify = false;
+};
+
+// Where a value lives while a program runs.
+enum class SlotKind : uint8_t {
+  Input,     // graph input `index`: the caller's memory
+  Output,    // graph output `index`: fresh memory of the run
+  Constant,  // constant of the graph (host memory)
+  Shape,     // int64 elements that the runtime computes from dims
+  Arena      // in the arena of `space`
+};
+struct Slot {
+  ir::ValueId value;
+  SlotKind kind;
+  uint16_t space;        // 0 = host; else 1 + index of the device with its own memory
+  uint32_t index;        // Input, Output: number; Shape: number among shape slots
+  uint32_t first, last;  // steps during which it is needed
+};
+
+struct Step {
+  enum class Kind : uint8_t { Launch, Copy };
+  Kind kind;
+  uint16_t device;            // index into Program::devices
+  uint32_t region;            // Launch
+  uint32_t first_value;       // into Program::step_values: one entry per region value;
+  uint32_t value_count;       // Copy: [from, to]
+  const Prepared* prepared;   // Launch
+};
+struct StepValue {
+  ir::ValueId value;  // for its dims
+  uint32_t slot;      // ir::kNone for internal values
+};
+
+// A graph made ready for the devices at hand. Immutable; shared by threads and runs.
+struct Program {
+  std::shared_ptr<const ir::Graph> source;  // as given
+  std::shared_ptr<const ir::Graph> graph;   // optimised
+  optimize::Regions regions;
+  plan::Placement placement;
+  std::vector<const plan::Device*> devices;
+  Options options;
+  std::vector<std::unique_ptr<Prepared>> prepared;  // per region; null for host work
+  std::vector<Step> steps;
+  std::vector<StepValue> step_values;
+  std::vector<Slot> slots;
+  std::vector<Event> events;  // fallbacks taken while compiling
+  uint64_t packed_bytes = 0;
+  uint32_t transfer_count = 0;
+};
+
+// What compiling needs from the process.
+struct Environment {
+  std::vector<const plan::Device*> devices;  // reference last
+  KernelCache* kernels;
+  optimize::Evaluator evaluate;
+};
+
+// Optimise, form regions, place, lower to steps, compile kernels. A region whose compilation
+// fails is placed elsewhere and an event recorded, unless options.strict. `banned` lists devices
+// (indices) that must not be used.
+std::shared_ptr<const Program> compile(std::shared_ptr<const ir::Graph> graph, Options options,
+                                       const Environment& env,
+                                       const std::vector<uint16_t>& banned = {});
+
+// The parts of it, for benches and tests: everything up to placement.
+struct Planned {
+  ir::Graph graph;
+  optimize::Regions regions;
+  plan::Placement placement;
+};
+Planned optimise_and_place(ir::Graph graph, const Options& options, const Environment& env,
+                           const std::vector<uint16_t>& banned = {});
+
+// Orders regions into steps with explicit copies between memory spaces, and gives every value
+// its slots.
+void lower(Program& program);
+
+}  // namespace nef::compile

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <nef/backend.h>
+
+#include <string>
+#include <vector>
+
+#include "engine/ir/graph.h"
+#include "engine/optimize/regions.h"
+
+namespace nef::compile {
+
+// A region in the form of the backend ABI, and the key that names its structure. Reusable: `set`
+// keeps the memory of earlier regions.
+class RegionDesc {
+ public:
+  // `uses` counts the uses of each value (graph outputs included).
+  void set(const ir::Graph& graph, const optimize::Regions& regions, const optimize::Region& region,
+           std::span<const uint32_t> uses, nef_precision precision);
+
+  const nef_backend_region& view() const { return view_; }
+  // Graph value behind each region value.
+  std::span<const ir::ValueId> values() const { return values_; }
+  // Everything a kernel depends on: nodes, attributes, dtypes, dims, literals, precision. Two
+  // regions of equal structure have equal keys, whatever graph they come from.
+  std::string key() const;
+
+ private:
+  int32_t value_index(ir::ValueId v);
+  void add_value(const ir::Graph& graph, ir::ValueId v, nef_value_kind kind);
+
+  std::vector<ir::ValueId> values_;
+  std::vector<nef_backend_value> abi_values_;
+  std::vector<nef_backend_node> abi_nodes_;
+  std::vector<std::vector<int64_t>> dims_;
+  std::vector<int32_t> index_pool_;
+  nef_backend_region view_{};
+};
+
+// How often each value is used, by nodes and as graph output.
+std::vector<uint32_t> use_counts(const ir::Graph& graph);
+// Must input `i` of this op be in host memory?
+bool is_host_input(nef_op op, size_t i);
+
+}  // namespace nef::compile

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/context/context.h"
+
+#include "engine/ir/dtype.h"
+#include "engine/ir/error.h"
+
+namespace nef::context {
+
+using build::LazyTensor;
+using ir::Graph;
+using ir::NodeId;
+using ir::ValueId;
+
+Context::Context() : kernels_(compile::default_cache_directory()) {}
+
+Context& Context::get() {
+  static auto* context = new Context;  // never destroyed: handles may outlive static storage
+  return *context;
+}
+
+compile::Environment Context::environment() {
+  compile::Environment env;
+  env.devices = registry_.devices();
+  env.kernels = &kernels_;
+  env.evaluate = [this](const Graph& graph, NodeId node,
+                        std::vector<std::shared_ptr<ir::Buffer>>* outputs) {
+    return evaluate_node(*this, graph, node, outputs);
+  };
+  return env;
+}
+
+std::shared_ptr<runtime::Program> Context::compile(std::shared_ptr<const Graph> graph,
+                                                   runtime::ProgramOptions options) {
+  compiled_.fetch_add(1, std::memory_order_relaxed);
+  return std::make_shared<runtime::Program>(std::move(graph), std::move(options), environment());
+}
+
+Context::Counters Context::counters() const {
+  return {compiled_.load(), hits_.load(), misses_.load(), runs_.load()};
+}
+
+std::shared_ptr<runtime::Program> Context::lazy_program(Graph graph) {
+  std::string key = structure_key(graph);
+  {
+    std::lock_guard lock(mutex_);
+    if (const auto it = index_.find(key); it != index_.end()) {
+      hits_.fetch_add(1, std::memory_order_relaxed);
+      lru_.splice(lru_.begin(), lru_, it->second);
+      return it->second->program;
+    }
+  }
+  misses_.fetch_add(1, std::memory_order_relaxed);
+  auto program = compile(std::make_shared<const Graph>(std::move(graph)), {});
+  std::lock_guard lock(mutex_);
+  if (const auto it = index_.find(key); it != index_.end()) return it->second->program;
+  key_bytes_ += key.size();
+  lru_.push_front({std::move(key), program});
+  index_.emplace(lru_.front().key, lru_.begin());
+  while (lru_.size() > 1 && (lru_.size() > kMaxPrograms || key_bytes_ > kMaxKeyBytes)) {
+    index_.erase(lru_.back().key);
+    key_bytes_ -= lru_.back().key.size();
+    lru_.pop_back();
+  }
+  return program;
+}
+
+void Context::execute(std::span<LazyTensor* const> tensors) {
+  std::vector<LazyTensor*> pending;
+  for (LazyTensor* t : tensors) {
+    if (build::data_of(t) == nullptr) pending.push_back(t);
+  }
+  if (pending.empty()) return;
+  build::Captured captured = build::capture(pending, {}, build::LeafMode::Inputs);
+
+  std::vector<runtime::TensorArg> inputs;
+  std::vector<std::shared_ptr<ir::Buffer>> data = std::move(captured.input_data);
+  std::vector<std::vector<int64_t>> dims(data.size());
+  for (size_t i = 0; i < data.size(); ++i) {
+    const ValueId v = captured.graph.graph_inputs()[i];
+    const auto d = captured.graph.dims(v);
+    dims[i].assign(d.begin(), d.end());
+    inputs.push_back({captured.graph.dtype(v), dims[i], data[i]->data()});
+  }
+  const auto program = lazy_program(std::move(captured.graph));
+  std::vector<runtime::TensorResult> results(pending.size());
+  count_run();
+  program->run(inputs, results, {});
+  for (size_t i = 0; i < pending.size(); ++i) {
+    build::materialise(pending[i], std::move(results[i].data));
+  }
+}
+
+}  // namespace nef::context

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <unordered_map>
+
+#include "engine/build/lazy.h"
+#include "engine/compile/kernel_cache.h"
+#include "engine/context/registry.h"
+#include "engine/runtime/program.h"
+
+namespace nef::context {
+
+// What a process shares: backends, kernels, and the programs of the lazy door. Made on first use,
+// never destroyed. Thread-safe.
+class Context {
+ public:
+  static Context& get();
+
+  Registry& registry() { return registry_; }
+  compile::KernelCache& kernels() { return kernels_; }
+  compile::Environment environment();
+
+  std::shared_ptr<runtime::Program> compile(std::shared_ptr<const ir::Graph> graph,
+                                            runtime::ProgramOptions options);
+
+  // The lazy door: computes the values (those that have no data yet) in one program. A second
+  // call for a graph of the same structure finds its program in the cache.
+  void execute(std::span<build::LazyTensor* const> tensors);
+
+  struct Counters {
+    uint64_t programs_compiled, program_hits, program_misses, runs;
+  };
+  Counters counters() const;
+  void count_run() { runs_.fetch_add(1, std::memory_order_relaxed); }
+
+ private:
+  Context();
+  std::shared_ptr<runtime::Program> lazy_program(ir::Graph graph);
+
+  struct CachedProgram {
+    std::string key;
+    std::shared_ptr<runtime::Program> program;
+  };
+  using Lru = std::list<CachedProgram>;
+  static constexpr size_t kMaxPrograms = 256;
+  static constexpr size_t kMaxKeyBytes = 64u << 20;
+
+  Registry registry_;
+  compile::KernelCache kernels_;
+  std::mutex mutex_;
+  Lru lru_;  // most recent first
+  std::unordered_map<std::string_view, Lru::iterator> index_;
+  size_t key_bytes_ = 0;
+  std::atomic<uint64_t> compiled_{0}, hits_{0}, misses_{0}, runs_{0};
+};
+
+// Names the structure of a lazily captured graph: nodes, attributes, types, host constants.
+std::string structure_key(const ir::Graph& graph);
+// Computes a node of constants on the reference device; for constant folding.
+bool evaluate_node(Context& context, const ir::Graph& graph, ir::NodeId node,
+                   std::vector<std::shared_ptr<ir::Buffer>>* outputs);
+
+}  // namespace nef::context

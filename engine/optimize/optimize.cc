@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/optimize/optimize.h"
+
+#include "engine/ir/error.h"
+#include "engine/ir/verify.h"
+
+namespace nef::optimize {
+
+namespace {
+
+const Pass kPasses[] = {
+    {"fuse", "groups elementwise chains and epilogues into regions", nullptr},
+};
+
+}  // namespace
+
+std::span<const Pass> passes() { return kPasses; }
+
+uint32_t parse_disabled(std::string_view text) {
+  uint32_t mask = 0;
+  while (!text.empty()) {
+    const size_t comma = text.find(',');
+    const std::string_view name = text.substr(0, comma);
+    text = comma == std::string_view::npos ? std::string_view() : text.substr(comma + 1);
+    if (name.empty()) continue;
+    bool found = false;
+    std::string known;
+    for (size_t i = 0; i < passes().size(); ++i) {
+      known += cat(i == 0 ? "" : ", ", passes()[i].name);
+      if (name != passes()[i].name) continue;
+      mask |= 1u << i;
+      found = true;
+    }
+    if (!found) {
+      fail(NEF_INVALID_ARGUMENT, "compile",
+           cat("there is no optimiser pass \"", std::string(name), "\"; there are: ", known));
+    }
+  }
+  return mask;
+}
+
+void optimise(ir::Graph& graph, const Options& options) {
+  for (size_t i = 0; i < passes().size(); ++i) {
+    const Pass& pass = passes()[i];
+    if (pass.run == nullptr || (options.disabled >> i & 1u) != 0) continue;
+    pass.run(graph, options);
+    if (options.verify) ir::verify(graph, pass.name);
+  }
+}
+
+}  // namespace nef::optimize

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <nef/backend.h>
+
+#include <mutex>
+#include <string>
+
+namespace nef::plan {
+
+// One device of one backend, as the engine sees it. Lives as long as the process.
+struct Device {
+  const nef_backend* backend = nullptr;
+  int32_t index = 0;          // within the backend
+  std::string name;           // "cpu:0"
+  nef_backend_device info{};  // strings belong to the backend
+  mutable std::mutex serial;  // held around calls of a NEF_BACKEND_SERIAL backend
+
+  bool host_memory() const { return (info.flags & NEF_DEVICE_HOST_MEMORY) != 0; }
+  // A lock that is held only for a backend that is not thread-safe.
+  std::unique_lock<std::mutex> lock() const {
+    if ((backend->flags & NEF_BACKEND_SERIAL) == 0) return {};
+    return std::unique_lock(serial);
+  }
+};
+
+}  // namespace nef::plan

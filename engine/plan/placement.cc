@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/plan/placement.h"
+
+#include <algorithm>
+
+#include "engine/ir/error.h"
+
+namespace nef::plan {
+
+using ir::Graph;
+using ir::NodeId;
+using ir::ValueId;
+using optimize::Region;
+using optimize::Regions;
+
+namespace {
+
+constexpr double kLargeParameters = 1 << 20;  // rule table: "matmul with >= 1M parameters"
+constexpr size_t kNowhere = static_cast<size_t>(-1);
+
+bool is_reference(const Device& d) { return std::string_view(d.backend->name) == "reference"; }
+
+class Planner {
+ public:
+  Planner(const Graph& graph, const Regions& regions, std::span<const Device* const> devices,
+          const PlacementOptions& options)
+      : graph_(graph), regions_(regions), devices_(devices), options_(options) {
+    for (size_t i = 0; i < devices.size(); ++i) {
+      if (is_reference(*devices[i])) {
+        reference_ = i;
+        continue;
+      }
+      size_t& slot = devices[i]->info.kind == NEF_DEVICE_GPU   ? gpu_
+                     : devices[i]->info.kind == NEF_DEVICE_NPU ? npu_
+                                                               : cpu_;
+      if (slot == kNowhere) slot = i;
+      only_host_memory_ = only_host_memory_ && devices[i]->host_memory();
+    }
+    if (cpu_ == kNowhere) cpu_ = reference_;
+    if (cpu_ == kNowhere) {
+      fail(NEF_BACKEND_UNAVAILABLE, "plan", "no CPU device is left to plan for");
+    }
+  }
+
+  Placement run() {
+    const size_t n = regions_.list.size();
+    placement_.device.resize(n);
+    placement_.reason.resize(n);
+    const size_t asked = asked_by_option();
+    for (size_t r = 0; r < n; ++r) place_region(r, asked);
+    if (!only_host_memory_ && asked == kNowhere) merge_islands();
+    return std::move(placement_);
+  }
+
+ private:
+  void set(size_t r, size_t device, Reason reason) {
+    placement_.device[r] = static_cast<uint16_t>(device);
+    placement_.reason[r] = reason;
+  }
+
+  // The device a name means, kNowhere when there is none.
+  size_t find(std::string_view name) const {
+    if (name == "cpu") return cpu_;
+    if (name == "gpu") return gpu_;
+    if (name == "npu") return npu_;
+    for (size_t i = 0; i < devices_.size(); ++i) {
+      if (devices_[i]->name == name || devices_[i]->backend->name == name) return i;
+    }
+    return kNowhere;
+  }
+
+  size_t asked_by_option() const {
+    if (options_.device.empty() || options_.device == "auto") return kNowhere;
+    const size_t d = find(options_.device);
+    if (d == kNowhere) {
+      fail(NEF_BACKEND_UNAVAILABLE, "plan",
+           cat("no device answers to \"", options_.device,
+               "\"; the list of devices says what is present and why others are not"));
+    }
+    return d;
+  }
+
+  void place_region(size_t r, size_t asked) {
+    const Region& region = regions_.list[r];
+    const NodeId root = regions_.root(region);
+    if (ir::spec(graph_.op(root)).cls == ir::OpClass::Control) {
+      return set(r, cpu_, Reason::HostWork);
+    }
+    if (asked != kNowhere) return settle(r, asked, Reason::AskedByOption);
+    if (!graph_.node_devices().empty()) {
+      const std::string_view name = graph_.node_devices().get(root);
+      if (!name.empty() && name != "auto") return place_asked(r, name);
+    }
+    if (only_host_memory_ && gpu_ == kNowhere && npu_ == kNowhere) {
+      return settle(r, cpu_, Reason::OnlyDevice);
+    }
+    by_rules(r, region);
+  }
+
+  void place_asked(size_t r, std::string_view name) {
+    const size_t d = find(name);
+    if (d != kNowhere) return settle(r, d, Reason::AskedByNode);
+    const std::string what = cat("the node prefers \"", std::string(name), "\", which is not present");
+    if (options_.strict) fail(NEF_FALLBACK_FORBIDDEN, "plan", what);
+    settle(r, cpu_, Reason::Default);
+    placement_.detail[static_cast<uint32_t>(r)] = what;
+  }
+
+  void by_rules(size_t r, const Region& region) {
+    for (NodeId n : regions_.nodes_of(region)) {
+      const ir::OpSpec& s = ir::spec(graph_.op(n));
+      if (s.cls == ir::OpClass::Contraction && gpu_ != kNowhere && parameters(n) >= kLargeParameters) {
+        return settle(r, gpu_, Reason::LargeContraction);
+      }
+      if (s.cls == ir::OpClass::Attention && (gpu_ != kNowhere || npu_ != kNowhere)) {
+        return settle(r, gpu_ != kNowhere ? gpu_ : npu_, Reason::AttentionOp);
+      }
+    }
+    const bool small = region.kind == NEF_REGION_ELEMENTWISE ||
+                       ir::spec(graph_.op(regions_.root(region))).cls == ir::OpClass::Elementwise;
+    settle(r, cpu_, small ? Reason::SmallElementwise : Reason::Default);
+  }
+
+  // Elements of the larger operand of a contraction: its "parameters".
+  double parameters(NodeId n) const {
+    double most = 0;
+    for (ValueId v : graph_.inputs(n)) {
+      if (v == ir::kNone) continue;
+      most = std::max(most, value_bytes(graph_, v) / std::max<size_t>(1, element_size(v)));
+    }
+    return most;
+  }
+  size_t element_size(ValueId v) const {
+    switch (graph_.dtype(v)) {
+      case NEF_FLOAT64: case NEF_INT64: case NEF_UINT64: return 8;
+      case NEF_FLOAT32: case NEF_INT32: case NEF_UINT32: return 4;
+      case NEF_FLOAT16: case NEF_BFLOAT16: case NEF_INT16: case NEF_UINT16: return 2;
+      default: return 1;
+    }
+  }
+
+  // Puts a region on a device, or on the next one that serves it.
+  void settle(size_t r, size_t device, Reason reason) {
+    if (!options_.unserved) return set(r, device, reason);
+    std::string why = options_.unserved(device, r);
+    if (why.empty()) return set(r, device, reason);
+    if (options_.strict && reason == Reason::AskedByOption) {
+      fail(NEF_FALLBACK_FORBIDDEN, "plan",
+           cat(devices_[device]->name, " does not serve ",
+               graph_.node_label(regions_.root(regions_.list[r])), ": ", why));
+    }
+    why = cat(devices_[device]->name, ": ", why);
+    for (size_t next : {cpu_, reference_}) {
+      if (next == kNowhere || next == device) continue;
+      if (!options_.unserved(next, r).empty()) continue;
+      set(r, next, Reason::Unserved);
+      placement_.detail[static_cast<uint32_t>(r)] = why;
+      return;
+    }
+    fail(NEF_UNSUPPORTED, "plan",
+         cat("no device serves ", graph_.node_label(regions_.root(regions_.list[r])), " (", why, ")"));
+  }
+
+  // Moves regions to a neighbour's device where that costs less than the transfers it saves.
+  void merge_islands() {
+    const size_t n = regions_.list.size();
+    std::vector<uint32_t> region_of(graph_.node_count(), ir::kNone);
+    for (size_t r = 0; r < n; ++r) {
+      for (NodeId node : regions_.nodes_of(regions_.list[r])) {
+        region_of[node] = static_cast<uint32_t>(r);
+      }
+    }
+    // Edges between regions with their bytes.
+    struct Edge {
+      uint32_t other;
+      double bytes;
+    };
+    std::vector<std::vector<Edge>> edges(n);
+    for (size_t r = 0; r < n; ++r) {
+      for (NodeId node : regions_.nodes_of(regions_.list[r])) {
+        for (ValueId v : graph_.inputs(node)) {
+          if (v == ir::kNone || graph_.producer(v) == ir::kNone) continue;
+          const uint32_t from = region_of[graph_.producer(v)];
+          if (from == r) continue;
+          const double bytes = value_bytes(graph_, v);
+          edges[r].push_back({from, bytes});
+          edges[from].push_back({static_cast<uint32_t>(r), bytes});
+        }
+      }
+    }
+    for (int sweep = 0; sweep < 2; ++sweep) {
+      for (size_t r = 0; r < n; ++r) {
+        if (!movable(r)) continue;
+        const size_t here = placement_.device[r];
+        size_t best = here;
+        double best_cost = cost(r, here) + transfer_cost(edges[r], here);
+        for (const Edge& e : edges[r]) {
+          const size_t there = placement_.device[e.other];
+          if (there == here || there == reference_) continue;
+          const double c = cost(r, there) + transfer_cost(edges[r], there);
+          if (c >= best_cost) continue;
+          if (options_.unserved && !options_.unserved(there, r).empty()) continue;
+          best = there;
+          best_cost = c;
+        }
+        if (best != here) set(r, best, Reason::MergedIsland);
+      }
+    }
+  }
+
+  bool movable(size_t r) const {
+    switch (placement_.reason[r]) {
+      case Reason::LargeContraction:
+      case Reason::AttentionOp:
+      case Reason::SmallElementwise:
+      case Reason::Default:
+      case Reason::MergedIsland: return true;
+      default: return false;
+    }
+  }
+
+  double cost(size_t r, size_t d) const {
+    const nef_backend_device& info = devices_[d]->info;
+    const auto nodes = regions_.nodes_of(regions_.list[r]);
+    double bytes = value_bytes(graph_, graph_.output(nodes.back()));
+    for (NodeId n : nodes) {
+      for (ValueId v : graph_.inputs(n)) {
+        if (v != ir::kNone) bytes += value_bytes(graph_, v);
+      }
+    }
+    return info.launch_seconds + region_flops(graph_, nodes) / std::max(1.0, info.flops_per_second) +
+           bytes / std::max(1.0, info.bytes_per_second);
+  }
+
+  template <typename Edges>
+  double transfer_cost(const Edges& edges, size_t d) const {
+    double seconds = 0;
+    for (const auto& e : edges) {
+      const Device& a = *devices_[d];
+      const Device& b = *devices_[placement_.device[e.other]];
+      if (&a == &b || (a.host_memory() && b.host_memory())) continue;
+      const nef_backend_device& link = a.host_memory() ? b.info : a.info;
+      seconds += link.launch_seconds + e.bytes / std::max(1.0, link.link_bytes_per_second);
+    }
+    return seconds;
+  }
+
+  const Graph& graph_;
+  const Regions& regions_;
+  std::span<const Device* const> devices_;
+  const PlacementOptions& options_;
+  Placement placement_;
+  size_t cpu_ = kNowhere, gpu_ = kNowhere, npu_ = kNowhere, reference_ = kNowhere;
+  bool only_host_memory_ = true;
+};
+
+}  // namespace
+
+const char* reason_text(Reason reason) {
+  switch (reason) {
+    case Reason::OnlyDevice: return "no other device is present";
+    case Reason::LargeContraction: return "contraction with 1M parameters or more";
+    case Reason::AttentionOp: return "attention is bound by memory bandwidth";
+    case Reason::SmallElementwise: return "small elementwise: a launch costs more";
+    case Reason::Default: return "everything else runs on the cpu";
+    case Reason::HostWork: return "shape arithmetic on the host";
+    case Reason::MergedIsland: return "joins its neighbours: the transfer costs more";
+    case Reason::AskedByNode: return "asked for by the node";
+    case Reason::AskedByOption: return "asked for by the program option";
+    case Reason::Unserved: return "the preferred device does not serve it";
+  }
+  return "";
+}
+
+Placement place(const Graph& graph, const Regions& regions, std::span<const Device* const> devices,
+                const PlacementOptions& options) {
+  return Planner(graph, regions, devices, options).run();
+}
+
+}  // namespace nef::plan

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/ir/graph.h"
+#include "engine/optimize/regions.h"
+#include "engine/plan/device.h"
+
+namespace nef::plan {
+
+// Why a region is where it is. `detail` of Placement adds text to the last three.
+enum class Reason : uint8_t {
+  OnlyDevice,        // nothing else is present
+  LargeContraction,  // >= 1M multiply-adds' worth of parameters
+  AttentionOp,
+  SmallElementwise,
+  Default,           // "everything else" row of the table
+  HostWork,          // shape arithmetic the runtime does itself
+  MergedIsland,      // moved to its neighbours' device: the transfer costs more than it gains
+  AskedByNode,
+  AskedByOption,
+  Unserved,          // the better device does not serve it
+};
+const char* reason_text(Reason reason);
+
+struct Placement {
+  std::vector<uint16_t> device;  // per region: index into the device list
+  std::vector<Reason> reason;
+  std::map<uint32_t, std::string> detail;  // region -> more words
+};
+
+struct PlacementOptions {
+  std::string device;  // "" or "auto", "cpu", "gpu", "reference", "cuda:1"
+  bool strict = false;
+  // Does the device serve the region? Empty text = yes, else the reason. Cached by the caller.
+  std::function<std::string(size_t device, size_t region)> unserved;
+};
+
+// Rule table first, then pinned and merged islands (design section 6). `devices` is in order of
+// preference per kind; the reference device is last and serves everything. Throws
+// NEF_BACKEND_UNAVAILABLE when an asked-for device is absent, NEF_FALLBACK_FORBIDDEN when strict
+// and the asked-for device does not serve a region.
+Placement place(const ir::Graph& graph, const optimize::Regions& regions,
+                std::span<const Device* const> devices, const PlacementOptions& options);
+
+// Rough costs at the lower of bound and 512 for symbolic dims.
+double region_flops(const ir::Graph& graph, std::span<const ir::NodeId> nodes);
+double value_bytes(const ir::Graph& graph, ir::ValueId v);
+
+}  // namespace nef::plan

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/runtime/binding.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "engine/ir/dtype.h"
+#include "engine/ir/error.h"
+#include "engine/plan/memory.h"
+
+namespace nef::runtime {
+
+using compile::Slot;
+using compile::SlotKind;
+using compile::Step;
+using ir::Dim;
+using ir::DimPool;
+using ir::Graph;
+using ir::ValueId;
+
+namespace {
+
+// An expression is bound when everything it refers to is; it refers to earlier ones only.
+void spread_bound(const DimPool& pool, std::vector<bool>& bound) {
+  const auto known = [&](Dim d) { return !ir::is_expr(d) || bound[ir::expr_id(d)]; };
+  for (uint32_t id = 0; id < pool.size(); ++id) {
+    const DimPool::Expr& e = pool.expr(DimPool::dim_of(id));
+    if (e.kind == DimPool::Kind::Symbol) continue;
+    bool all = known(e.a) && known(e.b);
+    for (const DimPool::Term& t : e.terms) {
+      for (uint32_t atom : t.atoms) all = all && bound[atom];
+    }
+    bound[id] = all;
+  }
+}
+
+}  // namespace
+
+Layout::Layout(const compile::Program& program) : program_(program) {
+  const Graph& graph = *program.graph;
+  const DimPool& pool = graph.pool();
+  std::vector<bool> bound(pool.size(), false);
+  const auto inputs = graph.graph_inputs();
+  for (uint32_t i = 0; i < inputs.size(); ++i) {
+    const auto dims = graph.dims(inputs[i]);
+    for (uint32_t axis = 0; axis < dims.size(); ++axis) {
+      if (!pool.is_symbol(dims[axis]) || bound[ir::expr_id(dims[axis])]) continue;
+      bound[ir::expr_id(dims[axis])] = true;
+      symbols_.push_back({ir::expr_id(dims[axis]), i, axis});
+    }
+  }
+  spread_bound(pool, bound);
+  uint32_t at = 0;
+  dims_begin_.reserve(graph.value_count() + 1);
+  for (ValueId v = 0; v < graph.value_count(); ++v) {
+    dims_begin_.push_back(at);
+    at += static_cast<uint32_t>(graph.dims(v).size());
+    for (Dim d : graph.dims(v)) {
+      if (!ir::is_expr(d) || bound[ir::expr_id(d)]) continue;
+      fail(NEF_UNSUPPORTED, "compile",
+           cat(graph.value_label(v), " has a size that depends on data (", graph.type_str(v),
+               "); this version plans only sizes that follow from the inputs' shapes"));
+    }
+  }
+  dims_begin_.push_back(at);
+  space_index_.assign(program.devices.size() + 1, ir::kNone);
+  const auto use_space = [&](uint16_t space) {
+    if (space_index_[space] != ir::kNone) return;
+    space_index_[space] = static_cast<uint32_t>(spaces_.size());
+    spaces_.push_back(space);
+  };
+  use_space(0);
+  for (const Slot& s : program.slots) use_space(s.space);
+  for (const Step& s : program.steps) use_space(step_space(s));
+}
+
+uint16_t Layout::step_space(const Step& step) const {
+  return program_.devices[step.device]->host_memory() ? 0 : static_cast<uint16_t>(step.device + 1);
+}
+
+namespace {
+
+// The device that allocates the host arena: the first one with host memory.
+const plan::Device* allocator_of(const compile::Program& program, uint16_t space) {
+  if (space > 0) return program.devices[space - 1];
+  for (const plan::Device* d : program.devices) {
+    if (d->host_memory()) return d;
+  }
+  fail(NEF_BACKEND_UNAVAILABLE, "bind", "no device with host memory is present");
+}
+
+class Binder {
+ public:
+  Binder(const Layout& layout, std::span<const uint16_t> spaces, std::vector<int64_t> symbols)
+      : layout_(layout), p_(layout.program()), graph_(*p_.graph) {
+    out_ = std::make_shared<Binding>();
+    out_->symbols = std::move(symbols);
+    for (uint16_t space : spaces) out_->spaces.push_back({space, allocator_of(p_, space)});
+  }
+
+  std::shared_ptr<const Binding> run() {
+    evaluate_dims();
+    shape_slots();
+    plan_arenas();
+    for (ValueId v : graph_.graph_outputs()) {
+      out_->output_bytes.push_back(static_cast<uint64_t>(bytes_of(v)));
+    }
+    return out_;
+  }
+
+ private:
+  void evaluate_dims() {
+    const DimPool& pool = graph_.pool();
+    exprs_.assign(pool.size(), 1);  // unbound symbols: any value that is safe to divide by
+    for (size_t i = 0; i < layout_.symbols().size(); ++i) {
+      exprs_[layout_.symbols()[i].expr] = out_->symbols[i];
+    }
+    if (pool.size() > 0) pool.eval(exprs_);
+    out_->dims.reserve(layout_.dims_begin(static_cast<ValueId>(graph_.value_count())));
+    for (ValueId v = 0; v < graph_.value_count(); ++v) {
+      for (Dim d : graph_.dims(v)) {
+        const int64_t n = DimPool::value(d, exprs_);
+        if (n < 0) {
+          fail(NEF_SHAPE_MISMATCH, "bind",
+               cat(graph_.value_label(v), " would have a dim of ", n, ": ", graph_.type_str(v)));
+        }
+        out_->dims.push_back(n);
+      }
+    }
+  }
+
+  std::span<const int64_t> dims_of(ValueId v) const {
+    const uint32_t begin = layout_.dims_begin(v);
+    return {out_->dims.data() + begin, layout_.dims_begin(v + 1) - begin};
+  }
+  int64_t bytes_of(ValueId v) const { return ir::byte_count(graph_.dtype(v), dims_of(v)); }
+
+  void shape_slots() {
+    out_->slot_offset.assign(p_.slots.size(), 0);
+    for (size_t s = 0; s < p_.slots.size(); ++s) {
+      if (p_.slots[s].kind != SlotKind::Shape) continue;
+      out_->slot_offset[s] = out_->shape_data.size();
+      for (Dim d : graph_.content(p_.slots[s].value)) {
+        out_->shape_data.push_back(DimPool::value(d, exprs_));
+      }
+    }
+  }
+
+  size_t scratch_of(const Step& step) {
+    if (step.kind != Step::Kind::Launch) return 0;
+    const nef_backend* backend = p_.devices[step.device]->backend;
+    if (backend->scratch_bytes == nullptr) return 0;
+    tensors_.clear();
+    for (uint32_t i = 0; i < step.value_count; ++i) {
+      const ValueId v = p_.step_values[step.first_value + i].value;
+      tensors_.push_back({nullptr, out_->dims.data() + layout_.dims_begin(v)});
+    }
+    const auto lock = p_.devices[step.device]->lock();
+    return backend->scratch_bytes(step.prepared->handle(), tensors_.data());
+  }
+
+  void plan_arenas() {
+    out_->scratch_offset.assign(p_.steps.size(), 0);
+    struct Item {
+      plan::MemoryRequest request;
+      uint64_t* offset;
+    };
+    std::vector<std::vector<Item>> items(out_->spaces.size());
+    for (size_t s = 0; s < p_.slots.size(); ++s) {
+      const Slot& slot = p_.slots[s];
+      if (slot.kind != SlotKind::Arena) continue;
+      const auto bytes = static_cast<uint64_t>(bytes_of(slot.value));
+      items[layout_.space_index(slot.space)].push_back(
+          {{bytes, slot.first, slot.last}, &out_->slot_offset[s]});
+    }
+    for (uint32_t i = 0; i < p_.steps.size(); ++i) {
+      const size_t bytes = scratch_of(p_.steps[i]);
+      if (bytes == 0) continue;
+      const uint16_t space = layout_.step_space(p_.steps[i]);
+      items[layout_.space_index(space)].push_back({{bytes, i, i}, &out_->scratch_offset[i]});
+    }
+    std::vector<plan::MemoryRequest> requests;
+    for (size_t k = 0; k < items.size(); ++k) {
+      std::stable_sort(items[k].begin(), items[k].end(), [](const Item& a, const Item& b) {
+        return a.request.first < b.request.first;
+      });
+      requests.clear();
+      for (const Item& item : items[k]) requests.push_back(item.request);
+      const plan::MemoryPlan plan = plan::plan_memory(requests);
+      for (size_t i = 0; i < items[k].size(); ++i) *items[k][i].offset = plan.offset[i];
+      out_->spaces[k].arena_bytes = plan.arena_bytes;
+      out_->spaces[k].sum_bytes = plan.sum_bytes;
+    }
+  }
+
+  const Layout& layout_;
+  const compile::Program& p_;
+  const Graph& graph_;
+  std::shared_ptr<Binding> out_;
+  std::vector<int64_t> exprs_;
+  std::vector<nef_backend_tensor> tensors_;
+};
+
+}  // namespace
+
+std::shared_ptr<const Binding> Layout::bind(std::vector<int64_t> symbols) const {
+  return Binder(*this, spaces_, std::move(symbols)).run();
+}
+
+}  // namespace nef::runtime

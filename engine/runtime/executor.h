@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "engine/ir/buffer.h"
+#include "engine/runtime/binding.h"
+#include "engine/runtime/trace.h"
+
+namespace nef::runtime {
+
+// A tensor handed to a run: dense host memory.
+struct TensorArg {
+  nef_dtype dtype;
+  std::span<const int64_t> dims;
+  const void* data;
+};
+// A tensor a run made.
+struct TensorResult {
+  nef_dtype dtype;
+  std::vector<int64_t> dims;
+  std::shared_ptr<ir::Buffer> data;
+};
+
+// What a run listens to and reports to; all optional.
+struct RunControl {
+  const std::atomic<bool>* cancel = nullptr;
+  Trace* trace = nullptr;
+  int32_t threads = 0;         // most threads, 0 = all of the pool
+  uint64_t memory_budget = 0;  // bytes of arena, 0 = no limit
+};
+
+// Executes one compiled program: binds symbols (bindings are kept, least recently used go), and
+// walks the step list on pooled frames. Nothing is looked up, hashed or allocated per step.
+// Thread-safe.
+class Executor {
+ public:
+  explicit Executor(std::shared_ptr<const compile::Program> program);
+  ~Executor();
+
+  // Throws NEF_INVALID_ARGUMENT, NEF_DTYPE_MISMATCH, NEF_SHAPE_MISMATCH, NEF_OUT_OF_RANGE for
+  // inputs that do not fit, NEF_CANCELLED, (NEF_DEVICE_)OUT_OF_MEMORY, or what a backend says.
+  void run(std::span<const TensorArg> inputs, std::span<TensorResult> outputs,
+           const RunControl& control);
+
+  const compile::Program& program() const { return *program_; }
+  // Binding of a static program, or the most recent one; null when it never ran.
+  std::shared_ptr<const Binding> current_binding() const;
+  const Layout& layout() const { return layout_; }
+  // Frees pooled arenas.
+  void evict();
+
+ private:
+  struct Arena {
+    void* data = nullptr;
+    uint64_t bytes = 0;
+  };
+  // Memory and argument table of one execution at a time.
+  struct Frame {
+    std::shared_ptr<const Binding> binding;
+    std::vector<Arena> arenas;               // per Binding::spaces
+    std::vector<nef_backend_tensor> tensors; // per Program::step_values
+    std::vector<void*> scratch;              // per step
+  };
+  class FrameLease;
+
+  std::shared_ptr<const Binding> binding_for(std::span<const TensorArg> inputs);
+  void check_input(size_t i, const TensorArg& arg) const;
+  std::unique_ptr<Frame> acquire(const std::shared_ptr<const Binding>& binding,
+                                 const RunControl& control);
+  void give_back(std::unique_ptr<Frame> frame);
+  void fill(Frame& frame) const;
+  void release_arenas(Frame& frame) const;
+  static void reallocate(const plan::Device& device, uint64_t bytes, Arena& arena);
+  void check_bound_dims(const Binding& binding, size_t i, const TensorArg& arg) const;
+  void execute(Frame& frame, const RunControl& control) const;
+  void run_step(const Frame& frame, uint32_t step) const;
+
+  static constexpr size_t kMaxBindings = 64;
+  static constexpr size_t kMaxIdleFrames = 8;
+
+  const std::shared_ptr<const compile::Program> program_;
+  const Layout layout_;
+  // Where graph inputs and outputs appear in Frame::tensors.
+  struct Patch {
+    uint32_t tensor, index;
+  };
+  std::vector<Patch> input_patches_, output_patches_;
+
+  mutable std::mutex mutex_;
+  std::list<std::shared_ptr<const Binding>> bindings_;  // most recent first
+  std::vector<std::unique_ptr<Frame>> idle_;
+};
+
+}  // namespace nef::runtime

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/runtime/program.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "engine/ir/dtype.h"
+#include "engine/ir/error.h"
+
+namespace nef::runtime {
+
+using compile::Event;
+using ir::Dim;
+using ir::ValueId;
+
+namespace {
+
+constexpr size_t kMaxEvents = 1000;
+
+bool is_memory(nef_code code) {
+  return code == NEF_DEVICE_OUT_OF_MEMORY || code == NEF_OUT_OF_MEMORY;
+}
+
+// Elements before and from an axis on.
+struct Strides {
+  int64_t outer = 1, inner = 1;
+};
+Strides strides(std::span<const int64_t> dims, int axis) {
+  Strides s;
+  for (size_t i = 0; i < dims.size(); ++i) {
+    if (i < static_cast<size_t>(axis)) s.outer *= dims[i];
+    if (i > static_cast<size_t>(axis)) s.inner *= dims[i];
+  }
+  return s;
+}
+
+}  // namespace
+
+Program::Program(std::shared_ptr<const ir::Graph> graph, ProgramOptions options,
+                 compile::Environment env)
+    : source_(std::move(graph)), options_(std::move(options)), env_(std::move(env)) {
+  auto compiled = compile::compile(source_, options_.compile, env_);
+  events_ = compiled->events;
+  executor_ = std::make_shared<Executor>(std::move(compiled));
+  find_batch();
+}
+
+void Program::find_batch() {
+  const ir::DimPool& pool = source_->pool();
+  const std::string name = options_.batch_symbol.empty() ? "batch" : options_.batch_symbol;
+  bool any_input = false;
+  batch_.splittable = true;
+  const auto axis_of = [&](ValueId v) {
+    const auto dims = source_->dims(v);
+    int axis = -1;
+    for (size_t a = 0; a < dims.size(); ++a) {
+      if (!ir::is_expr(dims[a])) continue;
+      if (pool.is_symbol(dims[a]) && pool.expr(dims[a]).name == name) {
+        if (axis >= 0) batch_.splittable = false;  // twice in one shape: a split is no slice
+        axis = static_cast<int>(a);
+      } else if (pool.str(dims[a]).find(name) != std::string::npos) {
+        batch_.splittable = false;  // an expression of the batch
+      }
+    }
+    return axis;
+  };
+  for (ValueId v : source_->graph_inputs()) {
+    batch_.input_axis.push_back(axis_of(v));
+    any_input = any_input || batch_.input_axis.back() >= 0;
+  }
+  for (ValueId v : source_->graph_outputs()) {
+    batch_.output_axis.push_back(axis_of(v));
+    // An output without the batch (a mean over it, say) cannot be put together from parts.
+    if (batch_.output_axis.back() < 0) batch_.splittable = false;
+  }
+  batch_.splittable = batch_.splittable && any_input;
+}
+
+std::shared_ptr<Executor> Program::executor() const {
+  std::lock_guard lock(mutex_);
+  return executor_;
+}
+
+std::vector<Event> Program::events() const {
+  std::lock_guard lock(mutex_);
+  return events_;
+}
+
+void Program::add_event(Event event) {
+  std::lock_guard lock(mutex_);
+  if (events_.size() < kMaxEvents) events_.push_back(std::move(event));
+}
+
+void Program::run(std::span<const TensorArg> inputs, std::span<TensorResult> outputs,
+                  RunControl control) {
+  if (control.threads == 0) control.threads = options_.threads;
+  if (control.memory_budget == 0) control.memory_budget = options_.memory_budget;
+  const std::shared_ptr<Executor> executor = this->executor();
+  try {
+    executor->run(inputs, outputs, control);
+  } catch (const Error& e) {
+    if (!is_memory(e.code()) && e.code() != NEF_DEVICE_LOST) throw;
+    recover(e, inputs, outputs, control, executor);
+  }
+}
+
+void Program::recover(const Error& error, std::span<const TensorArg> inputs,
+                      std::span<TensorResult> outputs, const RunControl& control,
+                      const std::shared_ptr<Executor>& executor) {
+  if (options_.compile.strict) {
+    fail(NEF_FALLBACK_FORBIDDEN, error.op(),
+         cat(error.message(), " (strict mode forbids a fallback)"));
+  }
+  if (is_memory(error.code())) {
+    add_event({"out of memory", error.message(), "", "the same device, after evicting caches"});
+    executor->evict();
+    env_.kernels->evict();
+    for (const plan::Device* d : env_.devices) {
+      const auto lock = d->lock();
+      if (d->backend->evict != nullptr) d->backend->evict(d->index);
+    }
+    try {
+      return executor->run(inputs, outputs, control);
+    } catch (const Error& e) {
+      if (!is_memory(e.code())) throw;
+    }
+    for (int64_t parts = 2; batch_.splittable && parts <= (int64_t{1} << 20); parts *= 2) {
+      try {
+        if (!run_split(inputs, outputs, control, *executor, parts)) break;
+        add_event({"still out of memory", error.message(), "", cat(parts, " smaller batches")});
+        return;
+      } catch (const Error& e) {
+        if (!is_memory(e.code())) throw;
+      }
+    }
+  }
+  move_to_cpu(error, *executor);
+  this->executor()->run(inputs, outputs, control);
+}
+
+// Runs in `parts` slices along the batch and puts the outputs together. False when the batch has
+// no `parts` elements.
+bool Program::run_split(std::span<const TensorArg> inputs, std::span<TensorResult> outputs,
+                        const RunControl& control, Executor& executor, int64_t parts) {
+  int64_t batch = 0;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (batch_.input_axis[i] >= 0) batch = inputs[i].dims[batch_.input_axis[i]];
+  }
+  if (batch < parts) return false;
+  std::vector<TensorResult> whole(outputs.size()), part(outputs.size());
+  std::vector<TensorArg> args(inputs.begin(), inputs.end());
+  std::vector<std::vector<int64_t>> dims(inputs.size());
+  std::vector<std::vector<char>> slices(inputs.size());
+  int64_t done = 0;
+  for (int64_t k = 0; k < parts; ++k) {
+    const int64_t end = batch * (k + 1) / parts, rows = end - done;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const int axis = batch_.input_axis[i];
+      if (axis < 0) continue;
+      const Strides s = strides(inputs[i].dims, axis);
+      const size_t row = static_cast<size_t>(s.inner) * ir::dtype_size(inputs[i].dtype);
+      slices[i].resize(static_cast<size_t>(s.outer * rows) * row);
+      for (int64_t o = 0; o < s.outer; ++o) {
+        std::memcpy(slices[i].data() + static_cast<size_t>(o * rows) * row,
+                    static_cast<const char*>(inputs[i].data) +
+                        static_cast<size_t>(o * batch + done) * row,
+                    static_cast<size_t>(rows) * row);
+      }
+      dims[i].assign(inputs[i].dims.begin(), inputs[i].dims.end());
+      dims[i][static_cast<size_t>(axis)] = rows;
+      args[i].dims = dims[i];
+      args[i].data = slices[i].data();
+    }
+    executor.run(args, part, control);
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      const int axis = batch_.output_axis[i];
+      const Strides s = strides(part[i].dims, axis);
+      const size_t row = static_cast<size_t>(s.inner) * ir::dtype_size(part[i].dtype);
+      if (whole[i].data == nullptr) {
+        whole[i].dtype = part[i].dtype;
+        whole[i].dims = part[i].dims;
+        whole[i].dims[static_cast<size_t>(axis)] = batch;
+        whole[i].data = ir::Buffer::allocate(static_cast<size_t>(s.outer * batch) * row);
+      }
+      for (int64_t o = 0; o < s.outer; ++o) {
+        std::memcpy(static_cast<char*>(whole[i].data->data()) +
+                        static_cast<size_t>(o * batch + done) * row,
+                    static_cast<const char*>(part[i].data->data()) +
+                        static_cast<size_t>(o * rows) * row,
+                    static_cast<size_t>(rows) * row);
+      }
+    }
+    done = end;
+  }
+  std::move(whole.begin(), whole.end(), outputs.begin());
+  return true;
+}
+
+// Compiles again without the devices that have memory of their own; from then on runs go there.
+void Program::move_to_cpu(const Error& error, const Executor& failed) {
+  std::vector<uint16_t> banned;
+  std::string from;
+  for (uint16_t d = 0; d < env_.devices.size(); ++d) {
+    if (env_.devices[d]->host_memory()) continue;
+    banned.push_back(d);
+    from += (from.empty() ? "" : ", ") + env_.devices[d]->name;
+  }
+  // Nowhere else to go: the host itself is out of memory.
+  if (banned.empty()) throw Error(error);
+  {
+    std::lock_guard lock(mutex_);
+    if (executor_.get() != &failed) return;  // another run has moved it already
+  }
+  auto compiled = compile::compile(source_, options_.compile, env_, banned);
+  std::lock_guard lock(mutex_);
+  executor_ = std::make_shared<Executor>(std::move(compiled));
+  events_.push_back({error.code() == NEF_DEVICE_LOST ? "device lost" : "still out of memory",
+                     error.message(), from, "cpu"});
+}
+
+std::string Program::plan_json() const {
+  const std::shared_ptr<Executor> executor = this->executor();
+  std::shared_ptr<const Binding> binding = executor->current_binding();
+  if (binding == nullptr && executor->layout().symbols().empty()) {
+    binding = executor->layout().bind({});
+  }
+  return runtime::plan_json(executor->program(), binding.get());
+}
+
+}  // namespace nef::runtime

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "engine/compile/program.h"
+#include "engine/ir/error.h"
+#include "engine/runtime/executor.h"
+
+namespace nef::runtime {
+
+struct ProgramOptions {
+  compile::Options compile;
+  int32_t threads = 0;
+  uint64_t memory_budget = 0;
+  std::string batch_symbol;  // "" = "batch" when the graph has it
+};
+
+// A compiled graph that keeps its promise when a device does not: out of memory -> evict what is
+// cached -> a smaller batch -> the CPU; a lost device -> the CPU. Every such step is an event;
+// strict mode forbids them. Thread-safe.
+class Program {
+ public:
+  Program(std::shared_ptr<const ir::Graph> graph, ProgramOptions options, compile::Environment env);
+
+  void run(std::span<const TensorArg> inputs, std::span<TensorResult> outputs, RunControl control);
+
+  const ir::Graph& graph() const { return *source_; }
+  std::vector<compile::Event> events() const;
+  // Regions, devices, reasons, costs, kernels and memory as JSON.
+  std::string plan_json() const;
+  std::shared_ptr<Executor> executor() const;
+
+ private:
+  struct Batch {
+    std::vector<int> input_axis, output_axis;  // -1 = has no batch dim
+    bool splittable = false;
+  };
+  void find_batch();
+  void recover(const Error& error, std::span<const TensorArg> inputs,
+               std::span<TensorResult> outputs, const RunControl& control,
+               const std::shared_ptr<Executor>& executor);
+  bool run_split(std::span<const TensorArg> inputs, std::span<TensorResult> outputs,
+                 const RunControl& control, Executor& executor, int64_t parts);
+  void move_to_cpu(const Error& error, const Executor& failed);
+  void add_event(compile::Event event);
+
+  const std::shared_ptr<const ir::Graph> source_;
+  const ProgramOptions options_;
+  const compile::Environment env_;
+  Batch batch_;
+  mutable std::mutex mutex_;  // guards the two below
+  std::shared_ptr<Executor> executor_;
+  std::vector<compile::Event> events_;
+};
+
+// The JSON of Program::plan_json for one compiled program. `binding` may be null.
+std::string plan_json(const compile::Program& program, const Binding* binding);
+std::string events_json(const std::vector<compile::Event>& events);
+
+}  // namespace nef::runtime

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/runtime/trace.h"
+
+#include <cJSON.h>
+#include <time.h>
+
+#include <memory>
+
+#include "engine/ir/error.h"
+
+namespace nef::runtime {
+
+int64_t Trace::now() {
+  timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return static_cast<int64_t>(t.tv_sec) * 1000000000 + t.tv_nsec;
+}
+
+std::string Trace::json() const {
+  if (program == nullptr) fail(NEF_INVALID_ARGUMENT, "trace", "nothing has been traced");
+  const std::unique_ptr<cJSON, void (*)(cJSON*)> root(cJSON_CreateObject(), cJSON_Delete);
+  cJSON* events = cJSON_AddArrayToObject(root.get(), "traceEvents");
+  for (size_t d = 0; d < program->devices.size(); ++d) {
+    cJSON* e = cJSON_CreateObject();
+    cJSON_AddStringToObject(e, "ph", "M");
+    cJSON_AddStringToObject(e, "name", "thread_name");
+    cJSON_AddNumberToObject(e, "pid", 1);
+    cJSON_AddNumberToObject(e, "tid", static_cast<double>(d));
+    cJSON* args = cJSON_AddObjectToObject(e, "args");
+    cJSON_AddStringToObject(args, "name", program->devices[d]->name.c_str());
+    cJSON_AddItemToArray(events, e);
+  }
+  const int64_t origin = spans.empty() ? 0 : spans.front().begin;
+  for (const Span& span : spans) {
+    const compile::Step& step = program->steps[span.step];
+    cJSON* e = cJSON_CreateObject();
+    cJSON_AddStringToObject(e, "ph", "X");
+    cJSON_AddNumberToObject(e, "pid", 1);
+    cJSON_AddNumberToObject(e, "tid", step.device);
+    cJSON_AddNumberToObject(e, "ts", static_cast<double>(span.begin - origin) / 1000.0);
+    cJSON_AddNumberToObject(e, "dur", static_cast<double>(span.end - span.begin) / 1000.0);
+    cJSON* args = cJSON_AddObjectToObject(e, "args");
+    if (step.kind == compile::Step::Kind::Launch) {
+      const auto& region = program->regions.list[step.region];
+      const ir::NodeId node = program->regions.root(region);
+      cJSON_AddStringToObject(e, "name", program->graph->node_label(node).c_str());
+      cJSON_AddStringToObject(e, "cat", "kernel");
+      cJSON_AddStringToObject(args, "kernel", step.prepared->kernel().name());
+      cJSON_AddNumberToObject(args, "nodes", region.node_count);
+    } else {
+      const ir::ValueId v = program->step_values[step.first_value].value;
+      cJSON_AddStringToObject(e, "name", cat("copy ", program->graph->value_label(v)).c_str());
+      cJSON_AddStringToObject(e, "cat", "copy");
+    }
+    cJSON_AddItemToArray(events, e);
+  }
+  cJSON_AddStringToObject(root.get(), "displayTimeUnit", "ms");
+  const std::unique_ptr<char, void (*)(void*)> text(cJSON_PrintUnformatted(root.get()), cJSON_free);
+  if (text == nullptr) fail(NEF_OUT_OF_MEMORY, "trace", "no memory for the trace's text");
+  return text.get();
+}
+
+}  // namespace nef::runtime

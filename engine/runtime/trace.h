@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/compile/program.h"
+
+namespace nef::runtime {
+
+// Times of the steps of one run, in nanoseconds of the monotonic clock.
+struct Trace {
+  struct Span {
+    uint32_t step;
+    int64_t begin, end;
+  };
+  std::shared_ptr<const compile::Program> program;  // whose steps the spans are
+  std::vector<Span> spans;
+
+  static int64_t now();
+  // Chrome's trace_event format (JSON object form), opens in Perfetto: one complete event per
+  // step, named after its node, on a track per device.
+  std::string json() const;
+};
+
+}  // namespace nef::runtime
