@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+// MatMul, Gemm, FusedMatMul, alone or with an elementwise chain after them.
+#include "backends/cpu/matmul.h"
+
+#include <cstring>
+
+#include "backends/cpu/gemm_tasks.h"
+#include "backends/cpu/norm_rows.h"
+
+namespace nef::cpu {
+namespace {
+
+constexpr int64_t kConvertGrain = 16 * 1024;
+
+// T computes; the tensors may be of a narrower float type and are then converted whole.
+template <typename T>
+class FloatMatmulPrepared final : public Prepared {
+ public:
+  FloatMatmulPrepared(const ValueTable& values, const MatmulSpec& spec,
+                      const GemmBlocking& blocking, const Tensor* constants)
+      : values_(values),
+        spec_(spec),
+        slots_(task_slots()),
+        gemm_(blocking, slots_),
+        native_(values.dtype(spec.a) == (sizeof(T) == 8 ? NEF_FLOAT64 : NEF_FLOAT32)) {
+    for (int32_t id = 0; id <= max_id(); ++id) ranks_.push_back(values.rank(id));
+    if (values.constant(spec.b)) pack_b(constants);
+  }
+
+  size_t scratch_bytes(const Tensor* values) const override {
+    ScratchLayout layout;
+    carve(layout, values, shape(values));
+    return layout.used();
+  }
+  uint64_t packed_bytes() const override { return packed_.bytes(); }
+
+  void launch(const Tensor* values, void* scratch) const override {
+    const MatmulShape s = shape(values);
+    check_output(values, s);
+    ScratchLayout layout(scratch);
+    const Pieces p = carve(layout, values, s);
+    const T* a = load(values, spec_.a, p.a);
+    const T* b = prepacked() ? packed_.data() : load(values, spec_.b, p.b);
+    const T* bias = spec_.bias < 0 ? nullptr : load(values, spec_.bias, p.bias);
+    T* c = native_ ? static_cast<T*>(values[spec_.out].data) : p.c;
+    const EpilogueRun<T> steps = epilogue(values, bias);
+    gemm_.run(s, a, b, prepacked(), c, steps.count == 0 ? nullptr : run_epilogue<T>, &steps,
+              p.gemm);
+    if constexpr (sizeof(T) == 4) {
+      if (!native_) {
+        store_floats_parallel(values_.dtype(spec_.out), c, values_.count(values, spec_.out),
+                              values[spec_.out].data);
+      }
+    }
+  }
+
+ private:
+  struct Pieces {
+    T *a, *b, *bias, *c;
+    void* gemm;
+  };
+
+  int32_t max_id() const { return static_cast<int32_t>(values_.size()) - 1; }
+  bool prepacked() const { return packed_.data() != nullptr; }
+
+  MatmulShape shape(const Tensor* values) const {
+    return matmul_shape(values[spec_.a].dims, ranks_[spec_.a], values[spec_.b].dims,
+                        ranks_[spec_.b], spec_.trans_a, spec_.trans_b);
+  }
+
+  Pieces carve(ScratchLayout& layout, const Tensor* values, const MatmulShape& s) const {
+    Pieces p{};
+    if (!native_) {
+      p.a = layout.take<T>(values_.count(values, spec_.a));
+      if (!prepacked()) p.b = layout.take<T>(values_.count(values, spec_.b));
+      if (spec_.bias >= 0) p.bias = layout.take<T>(values_.count(values, spec_.bias));
+      p.c = layout.take<T>(s.batches * s.m * s.n);
+    }
+    p.gemm = layout.take<char>(static_cast<int64_t>(gemm_.scratch_bytes(s, prepacked())));
+    return p;
+  }
+
+  const T* load(const Tensor* values, int32_t id, T* piece) const {
+    const void* data = values_.data(values, id);
+    if constexpr (sizeof(T) == 4) {
+      if (!native_) {
+        load_floats_parallel(values_.dtype(id), data, values_.count(values, id), piece);
+        return piece;
+      }
+    }
+    return static_cast<const T*>(data);
+  }
+
+  void pack_b(const Tensor* constants) {
+    // A depends on launch only; B's layout needs K, N and its own batch.
+    const Tensor& b = constants[spec_.b];
+    const int rank = ranks_[spec_.b];
+    const int64_t k = rank == 1 ? b.dims[0] : b.dims[rank - (spec_.trans_b ? 1 : 2)];
+    const int64_t a_dims[2] = {spec_.trans_a ? k : 1, spec_.trans_a ? 1 : k};
+    const MatmulShape s = matmul_shape(a_dims, 2, b.dims, rank, spec_.trans_a, spec_.trans_b);
+    AlignedBuffer<T> converted;
+    if (!native_) converted = AlignedBuffer<T>(values_.count(constants, spec_.b));
+    const T* data = load(constants, spec_.b, converted.data());
+    packed_ = AlignedBuffer<T>(s.b_matrices * gemm_.packed_size(s));
+    gemm_.pack(s, data, packed_.data());
+  }
+
+  EpilogueRun<T> epilogue(const Tensor* values, const T* bias) const {
+    const int64_t* dims = values[spec_.out].dims;
+    const int rank = ranks_[spec_.out];
+    const int rows = MatmulSpec::row_dims(rank, ranks_[spec_.b]);
+    EpilogueRun<T> run;
+    if (spec_.alpha != 1) run.add(EpilogueOp::kScale, static_cast<T>(spec_.alpha));
+    if (bias != nullptr) {
+      run.add_operand(EpilogueOp::kAdd, bias, values[spec_.bias].dims, ranks_[spec_.bias], dims,
+                      rank, rows, static_cast<T>(spec_.beta));
+    }
+    if constexpr (sizeof(T) == 4) {
+      bind_epilogue(spec_.epilogue, values, ranks_, dims, rank, rows, &run);
+    }
+    return run;
+  }
+
+  // With dims known only now, an operand of the chain could have broadcast the product.
+  void check_output(const Tensor* values, const MatmulShape& s) const {
+    if (values_.count(values, spec_.out) == s.batches * s.m * s.n) return;
+    throw BackendError(NEF_SHAPE_MISMATCH,
+                       "matmul: an operand of its epilogue is larger than its result");
+  }
+
+  ValueTable values_;
+  MatmulSpec spec_;
+  int64_t slots_;
+  BatchedGemm<T> gemm_;
+  bool native_;
+  std::vector<int> ranks_;
+  AlignedBuffer<T> packed_;
+};
+
+class FloatMatmulKernel final : public Kernel {
+ public:
+  FloatMatmulKernel(const Region& region, MatmulSpec spec)
+      : values_(region), spec_(std::move(spec)) {
+    const bool wide = values_.dtype(spec_.a) == NEF_FLOAT64;
+    const int64_t mr = wide ? gemm_ops<double>().mr : gemm_ops<float>().mr;
+    const int64_t nr = wide ? gemm_ops<double>().nr : gemm_ops<float>().nr;
+    name_ = "gemm " + std::to_string(mr) + "x" + std::to_string(nr);
+    if (!spec_.epilogue.empty()) name_ += "+" + std::to_string(spec_.epilogue.size());
+    if (values_.constant(spec_.b)) name_ += " packed";
+  }
+
+  const char* name() const override { return name_.c_str(); }
+  std::unique_ptr<Prepared> prepare(const Tensor* values) const override {
+    if (values_.dtype(spec_.a) == NEF_FLOAT64) {
+      return std::make_unique<FloatMatmulPrepared<double>>(values_, spec_, blocking_, values);
+    }
+    return std::make_unique<FloatMatmulPrepared<float>>(values_, spec_, blocking_, values);
+  }
+  std::vector<uint8_t> serialize() const override { return save_blocking(blocking_); }
+  void restore(const uint8_t* blob, size_t size) override {
+    load_blocking(blob, size, &blocking_);
+  }
+
+ private:
+  ValueTable values_;
+  MatmulSpec spec_;
+  GemmBlocking blocking_;
+  std::string name_;
+};
+
+MatmulSpec parse_node(const Node& node) {
+  const int64_t* attrs = node.attrs();
+  MatmulSpec spec;
+  spec.a = node.inputs[0];
+  spec.b = node.inputs[1];
+  if (node.has_input(2)) spec.bias = node.inputs[2];
+  spec.out = node.outputs[0];
+  if (node.op == NEF_OP_GEMM) {
+    spec.trans_a = nef_attr_int(attrs, NEF_GEMM_TRANS_A, 0) != 0;
+    spec.trans_b = nef_attr_int(attrs, NEF_GEMM_TRANS_B, 0) != 0;
+    spec.alpha = nef_attr_float(attrs, NEF_GEMM_ALPHA, 1);
+    spec.beta = nef_attr_float(attrs, NEF_GEMM_BETA, 1);
+  } else if (node.op == NEF_OP_FUSED_MATMUL) {
+    spec.trans_a = nef_attr_int(attrs, NEF_FUSED_MATMUL_TRANS_A, 0) != 0;
+    spec.trans_b = nef_attr_int(attrs, NEF_FUSED_MATMUL_TRANS_B, 0) != 0;
+    spec.alpha = nef_attr_float(attrs, NEF_FUSED_MATMUL_ALPHA, 1);
+  }
+  return spec;
+}
+
+std::unique_ptr<Kernel> make_matmul(const Region& region, std::string*) {
+  MatmulSpec spec = parse_node(region.nodes[0]);
+  if (is_float(region.values[spec.a].dtype)) return make_float_matmul(region, std::move(spec));
+  return make_integer_matmul(region, spec);
+}
+
+std::unique_ptr<Kernel> make_fused_matmul_region(const Region& region, std::string* why) {
+  const Node& node = region.nodes[0];
+  if (node.op != NEF_OP_MATMUL && node.op != NEF_OP_GEMM && node.op != NEF_OP_FUSED_MATMUL) {
+    *why = "epilogue: op id " + std::to_string(node.op) + " is not a matrix product";
+    return nullptr;
+  }
+  MatmulSpec spec = parse_node(node);
+  const int rows = MatmulSpec::row_dims(region.values[spec.out].rank(),
+                                        region.values[spec.b].rank());
+  if (!parse_epilogue(region, rows, &spec.epilogue, why)) return nullptr;
+  spec.out = region.nodes.back().outputs[0];
+  return make_float_matmul(region, std::move(spec));
+}
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_float_matmul(const Region& region, MatmulSpec spec) {
+  return std::make_unique<FloatMatmulKernel>(region, std::move(spec));
+}
+
+void load_floats_parallel(nef_dtype dtype, const void* src, int64_t n, float* out) {
+  parallel_for(n, kConvertGrain, [&](int64_t begin, int64_t end) {
+    load_floats(dtype, src, begin, end - begin, out + begin);
+  });
+}
+void store_floats_parallel(nef_dtype dtype, const float* x, int64_t n, void* dst) {
+  parallel_for(n, kConvertGrain, [&](int64_t begin, int64_t end) {
+    store_floats(dtype, x + begin, end - begin, dst, begin);
+  });
+}
+
+void register_contractions() {
+  for (nef_op op : {NEF_OP_MATMUL, NEF_OP_GEMM, NEF_OP_FUSED_MATMUL}) {
+    register_op(op, make_matmul);
+  }
+  register_op(NEF_OP_EINSUM, make_einsum);
+  register_region(NEF_REGION_EPILOGUE, make_fused_matmul_region);
+}
+
+}  // namespace nef::cpu

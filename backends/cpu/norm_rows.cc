@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cpu/gemm_targets.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backends/cpu/norm_rows.cc"
+#include <hwy/foreach_target.h>  // must come before highway.h
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "backends/cpu/math-inl.h"
+#include "backends/cpu/norm_rows.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace nef::cpu {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+namespace {  // units share the target's namespace
+
+template <typename T>
+using Tag = hn::CappedTag<T, 64 / sizeof(T)>;
+
+// Sum of f over the row in four independent vectors; the tail joins as zeros.
+template <typename T, class F>
+HWY_INLINE T reduce_sum(const T* x, int64_t n, const F& f) {
+  const Tag<T> d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  auto s0 = hn::Zero(d), s1 = s0, s2 = s0, s3 = s0;
+  int64_t i = 0;
+  for (; i + 4 * lanes <= n; i += 4 * lanes) {
+    s0 = hn::Add(s0, f(hn::LoadU(d, x + i)));
+    s1 = hn::Add(s1, f(hn::LoadU(d, x + i + lanes)));
+    s2 = hn::Add(s2, f(hn::LoadU(d, x + i + 2 * lanes)));
+    s3 = hn::Add(s3, f(hn::LoadU(d, x + i + 3 * lanes)));
+  }
+  for (; i + lanes <= n; i += lanes) s0 = hn::Add(s0, f(hn::LoadU(d, x + i)));
+  if (i < n) {
+    const size_t rest = static_cast<size_t>(n - i);
+    const auto v = f(hn::LoadN(d, x + i, rest));
+    s1 = hn::Add(s1, hn::IfThenElseZero(hn::FirstN(d, rest), v));
+  }
+  return hn::ReduceSum(d, hn::Add(hn::Add(s0, s1), hn::Add(s2, s3)));
+}
+
+template <typename T, class F>
+HWY_INLINE void map(const T* x, int64_t n, T* y, const F& f) {
+  const Tag<T> d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) hn::StoreU(f(hn::LoadU(d, x + i), i, lanes), d, y + i);
+  if (i == n) return;
+  const size_t rest = static_cast<size_t>(n - i);
+  hn::StoreN(f(hn::LoadN(d, x + i, rest), i, n - i), d, y + i, rest);
+}
+template <class D, typename T = hn::TFromD<D>>
+HWY_INLINE hn::Vec<D> load_part(D d, const T* x, int64_t n) {
+  return n >= static_cast<int64_t>(hn::Lanes(d)) ? hn::LoadU(d, x)
+                                                 : hn::LoadN(d, x, static_cast<size_t>(n));
+}
+
+template <typename T>
+T sum(const T* x, int64_t n) {
+  return reduce_sum(x, n, [](auto v) HWY_ATTR { return v; });
+}
+template <typename T>
+T sum_squares(const T* x, int64_t n, T mean) {
+  const auto m = hn::Set(Tag<T>(), mean);
+  return reduce_sum(x, n, [&](auto v) HWY_ATTR {
+    const auto c = hn::Sub(v, m);
+    return hn::Mul(c, c);
+  });
+}
+template <typename T>
+T sum_abs(const T* x, int64_t n) {
+  return reduce_sum(x, n, [](auto v) HWY_ATTR { return hn::Abs(v); });
+}
+
+// x where it is NaN or larger, else y: a NaN on either side wins.
+template <class V>
+HWY_INLINE V larger(V x, V y) {
+  return hn::IfThenElse(hn::Or(hn::IsNaN(x), hn::Gt(x, y)), x, y);
+}
+template <typename T>
+T max(const T* x, int64_t n) {
+  const Tag<T> d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  auto best = hn::Neg(hn::Inf(d));
+  auto nan = hn::MaskFalse(d);
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    const auto v = hn::LoadU(d, x + i);
+    nan = hn::Or(nan, hn::IsNaN(v));
+    best = hn::Max(v, best);
+  }
+  T result = hn::AllFalse(d, nan) ? hn::ReduceMax(d, best) : std::numeric_limits<T>::quiet_NaN();
+  for (; i < n; ++i) result = std::isnan(x[i]) || x[i] > result ? x[i] : result;
+  return result;
+}
+
+template <typename T>
+T exp_shifted(const T* x, int64_t n, T shift, T* y) {
+  if constexpr (sizeof(T) == 4) {
+    const Tag<T> d;
+    const auto s = hn::Set(d, shift);
+    const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+    auto total = hn::Zero(d);
+    for (int64_t i = 0; i < n; i += lanes) {
+      const int64_t part = std::min(lanes, n - i);
+      const auto v = exp(d, hn::Sub(load_part(d, x + i, part), s));
+      if (part == lanes) {
+        if (y != nullptr) hn::StoreU(v, d, y + i);
+        total = hn::Add(total, v);
+      } else {
+        const size_t rest = static_cast<size_t>(part);
+        if (y != nullptr) hn::StoreN(v, d, y + i, rest);
+        total = hn::Add(total, hn::IfThenElseZero(hn::FirstN(d, rest), v));
+      }
+    }
+    return hn::ReduceSum(d, total);
+  } else {
+    T total = 0;
+    for (int64_t i = 0; i < n; ++i) {
+      const T v = std::exp(x[i] - shift);
+      if (y != nullptr) y[i] = v;
+      total += v;
+    }
+    return total;
+  }
+}
+
+template <typename T>
+void scale_shift(const T* x, int64_t n, T scale, T shift, T* y) {
+  const auto a = hn::Set(Tag<T>(), scale), b = hn::Set(Tag<T>(), shift);
+  map(x, n, y, [&](auto v, int64_t, int64_t) HWY_ATTR { return hn::MulAdd(v, a, b); });
+}
+template <typename T>
+void add(const T* a, const T* b, int64_t n, T* y) {
+  map(a, n, y, [&](auto v, int64_t i, int64_t part) HWY_ATTR {
+    return hn::Add(v, load_part(Tag<T>(), b + i, part));
+  });
+}
+template <typename T>
+void max_into(const T* x, int64_t n, T* y) {
+  map(x, n, y, [&](auto v, int64_t i, int64_t part) HWY_ATTR {
+    return larger(v, load_part(Tag<T>(), y + i, part));
+  });
+}
+template <typename T>
+void add_scaled(const T* x, int64_t n, T scale, T* y) {
+  const auto s = hn::Set(Tag<T>(), scale);
+  map(x, n, y, [&](auto v, int64_t i, int64_t part) HWY_ATTR {
+    return hn::MulAdd(v, s, load_part(Tag<T>(), y + i, part));
+  });
+}
+
+// The mean is taken off first: x * factor - mean * factor would cancel for a large mean.
+template <typename T>
+void normalize(const T* x, int64_t n, T mean, T factor, const T* scale, const T* bias, T* y) {
+  const Tag<T> d;
+  const auto m = hn::Set(d, mean), f = hn::Set(d, factor);
+  if (scale == nullptr) {
+    map(x, n, y, [&](auto v, int64_t i, int64_t part) HWY_ATTR {
+      const auto r = hn::Mul(hn::Sub(v, m), f);
+      return bias == nullptr ? r : hn::Add(r, load_part(d, bias + i, part));
+    });
+  } else if (bias == nullptr) {
+    map(x, n, y, [&](auto v, int64_t i, int64_t part) HWY_ATTR {
+      return hn::Mul(hn::Mul(hn::Sub(v, m), f), load_part(d, scale + i, part));
+    });
+  } else {
+    map(x, n, y, [&](auto v, int64_t i, int64_t part) HWY_ATTR {
+      return hn::MulAdd(hn::Mul(hn::Sub(v, m), f), load_part(d, scale + i, part),
+                        load_part(d, bias + i, part));
+    });
+  }
+}
+
+template <typename T>
+const RowOps<T>& ops() {
+  static const RowOps<T> table = {sum<T>,         sum_squares<T>, sum_abs<T>,  max<T>,
+                                  exp_shifted<T>, scale_shift<T>, add<T>,      max_into<T>,
+                                  add_scaled<T>,  normalize<T>};
+  return table;
+}
+const RowOps<float>& ops_float() { return ops<float>(); }
+const RowOps<double>& ops_double() { return ops<double>(); }
+
+// float16 and bfloat16 are moved as uint16: their bits.
+template <bool kHalf, class D>
+HWY_INLINE hn::Vec<D> widen(D d, hn::Vec<hn::Rebind<uint16_t, D>> bits) {
+  if constexpr (kHalf) {
+    const hn::Rebind<hwy::float16_t, D> dh;
+    return hn::PromoteTo(d, hn::BitCast(dh, bits));
+  } else {
+    const hn::RebindToUnsigned<D> du;
+    return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(du, bits)));
+  }
+}
+// Rounds to nearest even; a NaN stays one.
+template <bool kHalf, class D>
+HWY_INLINE hn::Vec<hn::Rebind<uint16_t, D>> narrow([[maybe_unused]] D d, hn::Vec<D> x) {
+  const hn::Rebind<uint16_t, D> d16;
+  if constexpr (kHalf) {
+    const hn::Rebind<hwy::float16_t, D> dh;
+    return hn::BitCast(d16, hn::DemoteTo(dh, x));
+  } else {
+    const hn::RebindToUnsigned<D> du;
+    const auto bits = hn::BitCast(du, x);
+    const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(du, 1u));
+    const auto rounded = hn::Add(bits, hn::Add(odd, hn::Set(du, 0x7fffu)));
+    const auto quiet = hn::Or(bits, hn::Set(du, 0x400000u));
+    const auto is_nan = hn::RebindMask(du, hn::IsNaN(x));
+    return hn::TruncateTo(d16, hn::ShiftRight<16>(hn::IfThenElse(is_nan, quiet, rounded)));
+  }
+}
+template <bool kHalf>
+void widen_row(const uint16_t* src, int64_t n, float* out) {
+  const Tag<float> d;
+  const hn::Rebind<uint16_t, Tag<float>> d16;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    hn::StoreU(widen<kHalf>(d, hn::LoadU(d16, src + i)), d, out + i);
+  }
+  if (i == n) return;
+  const size_t rest = static_cast<size_t>(n - i);
+  hn::StoreN(widen<kHalf>(d, hn::LoadN(d16, src + i, rest)), d, out + i, rest);
+}
+template <bool kHalf>
+void narrow_row(const float* x, int64_t n, uint16_t* dst) {
+  const Tag<float> d;
+  const hn::Rebind<uint16_t, Tag<float>> d16;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    hn::StoreU(narrow<kHalf>(d, hn::LoadU(d, x + i)), d16, dst + i);
+  }
+  if (i == n) return;
+  const size_t rest = static_cast<size_t>(n - i);
+  hn::StoreN(narrow<kHalf>(d, hn::LoadN(d, x + i, rest)), d16, dst + i, rest);
+}
+void widen_half(const uint16_t* src, int64_t n, float* out) { widen_row<true>(src, n, out); }
+void widen_brain(const uint16_t* src, int64_t n, float* out) { widen_row<false>(src, n, out); }
+void narrow_half(const float* x, int64_t n, uint16_t* dst) { narrow_row<true>(x, n, dst); }
+void narrow_brain(const float* x, int64_t n, uint16_t* dst) { narrow_row<false>(x, n, dst); }
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace nef::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace nef::cpu {
+HWY_EXPORT(ops_float);
+HWY_EXPORT(ops_double);
+HWY_EXPORT(widen_half);
+HWY_EXPORT(widen_brain);
+HWY_EXPORT(narrow_half);
+HWY_EXPORT(narrow_brain);
+template <>
+const RowOps<float>& row_ops<float>() {
+  return HWY_DYNAMIC_DISPATCH(ops_float)();
+}
+template <>
+const RowOps<double>& row_ops<double>() {
+  return HWY_DYNAMIC_DISPATCH(ops_double)();
+}
+
+void load_floats(nef_dtype dtype, const void* src, int64_t offset, int64_t n, float* out) {
+  const auto* bits = static_cast<const uint16_t*>(src) + offset;
+  if (dtype == NEF_FLOAT16) {
+    HWY_DYNAMIC_DISPATCH(widen_half)(bits, n, out);
+  } else if (dtype == NEF_BFLOAT16) {
+    HWY_DYNAMIC_DISPATCH(widen_brain)(bits, n, out);
+  } else if (dtype == NEF_FLOAT64) {
+    const double* x = static_cast<const double*>(src) + offset;
+    for (int64_t i = 0; i < n; ++i) out[i] = static_cast<float>(x[i]);
+  } else {
+    std::copy_n(static_cast<const float*>(src) + offset, n, out);
+  }
+}
+
+void store_floats(nef_dtype dtype, const float* x, int64_t n, void* dst, int64_t offset) {
+  auto* bits = static_cast<uint16_t*>(dst) + offset;
+  if (dtype == NEF_FLOAT16) {
+    HWY_DYNAMIC_DISPATCH(narrow_half)(x, n, bits);
+  } else if (dtype == NEF_BFLOAT16) {
+    HWY_DYNAMIC_DISPATCH(narrow_brain)(x, n, bits);
+  } else if (dtype == NEF_FLOAT64) {
+    double* y = static_cast<double*>(dst) + offset;
+    for (int64_t i = 0; i < n; ++i) y[i] = x[i];
+  } else {
+    std::copy_n(x, n, static_cast<float*>(dst) + offset);
+  }
+}
+}  // namespace nef::cpu
+#endif
