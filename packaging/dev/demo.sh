@@ -30,4 +30,4 @@ fi
 
 say "embedding $# sentences with examples/go/embed"
 cd "$NEF_ROOT/examples/go"
-go run ./embed --model "$model" "$@"
+go run ./embed --model "$model" --similarity "$@"

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Hydra runs, builds and inspects NEF models from the command line.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	nef "github.com/Hexa08/NEF"
+	"github.com/spf13/cobra"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := execute(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// Exit codes: 1 the work failed, 2 the command line is wrong or incomplete, 130 interrupted.
+const (
+	exitFailed      = 1
+	exitUsage       = 2
+	exitInterrupted = 130
+)
+
+// usageError marks what the caller can put right by typing something else.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// shown is an error whose text has been printed already.
+var errShown = errors.New("")
+
+// app is what the commands share.
+type app struct {
+	out, err io.Writer
+	json     bool
+}
+
+func execute(ctx context.Context, args []string, out, errOut io.Writer) int {
+	a := &app{out: out, err: errOut}
+	root := a.command()
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	switch {
+	case err == nil:
+		return 0
+	case ctx.Err() != nil:
+		a.report(errors.New("interrupted"))
+		return exitInterrupted
+	}
+	a.report(err)
+	var usage usageError
+	if errors.As(err, &usage) {
+		return exitUsage
+	}
+	return exitFailed
+}
+
+func (a *app) command() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "hydra",
+		Short: "Run, build and inspect NEF models",
+		Long: `hydra runs, builds and inspects NEF models (.nef files).
+
+  hydra build ./minilm -o minilm.nef    a Hugging Face folder becomes a model
+  hydra run minilm.nef                  prints the flags this model needs
+  hydra plan minilm.nef                 where each part runs, and why`,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usagef("there is no command %q; hydra --help lists them", args[0])
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return cmd.Help() },
+	}
+	root.SetOut(a.out)
+	root.SetErr(a.err)
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.PersistentFlags().BoolVar(&a.json, "json", false, "machine-readable output")
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usagef("%w; %s --help lists the flags", err, cmd.CommandPath())
+	})
+	root.AddCommand(a.runCommand(), a.buildCommand(), a.inspectCommand(), a.planCommand(),
+		a.devicesCommand(), a.benchCommand(), a.versionCommand())
+	return root
+}
+
+// exactly is cobra.ExactArgs with a message that names what is missing.
+func exactly(names ...string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) < len(names) {
+			return usagef("%s needs %s: %s", cmd.CommandPath(), names[len(args)], cmd.UseLine())
+		}
+		if len(args) > len(names) {
+			return usagef("%s takes no argument %q: %s", cmd.CommandPath(), args[len(names)], cmd.UseLine())
+		}
+		return nil
+	}
+}
+
+// report prints an error, as one JSON object on standard output with --json.
+func (a *app) report(err error) {
+	if errors.Is(err, errShown) {
+		return
+	}
+	if !a.json {
+		fmt.Fprintf(a.err, "hydra: %s\n", strings.TrimPrefix(err.Error(), "nef: "))
+		return
+	}
+	fault := struct {
+		Code    string `json:"code,omitempty"`
+		Op      string `json:"op,omitempty"`
+		Message string `json:"message"`
+	}{Message: err.Error()}
+	var e *nef.Error
+	if errors.As(err, &e) {
+		fault.Code, fault.Op = e.Code.String(), e.Op
+	}
+	a.printJSON(map[string]any{"error": fault})
+}
+
+func (a *app) printJSON(v any) {
+	encoder := json.NewEncoder(a.out)
+	encoder.SetIndent("", "  ")
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(v); err != nil {
+		fmt.Fprintf(a.err, "hydra: %v\n", err)
+	}
+}
+
+func (a *app) printf(format string, args ...any) { fmt.Fprintf(a.out, format, args...) }

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	nef "github.com/Hexa08/NEF"
+	"github.com/spf13/cobra"
+
+	"github.com/Hexa08/NEF/go/hydra/tensorfile"
+)
+
+type runOptions struct {
+	inputs  []string
+	outputs []string
+	random  bool
+	seed    uint64
+	dims    []string
+	runs    int
+	compile compileOptions
+}
+
+func (a *app) runCommand() *cobra.Command {
+	var o runOptions
+	cmd := &cobra.Command{
+		Use:   "run MODEL.nef [--input NAME=VALUE]... [--output NAME=@FILE]...",
+		Short: "Run a model on inputs from files, the command line or at random",
+		Long: `Runs a model once, or --runs times on the same inputs.
+
+A VALUE is @file.npy, @file.json, @file.safetensors#name, or JSON such as [[1, 2], [3, 4]].
+Outputs without a file are printed. Without any input the command prints the flags this model needs.
+
+--random fills the inputs that are not given: floats uniform in [-1, 1), integers in [0, 10),
+inputs named *mask with ones. Symbolic dims take the size of a given input, of --dim, or a small one.`,
+		Example: `  hydra run minilm.nef --input input_ids=@ids.npy --input attention_mask=@mask.npy --output sentence_embedding=@emb.npy
+  hydra run minilm.nef --random --dim batch=4 --dim sequence=128 --runs 20`,
+		Args: exactly("a model file"),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.run(cmd.Context(), args[0], o) },
+	}
+	flags := cmd.Flags()
+	flags.StringArrayVarP(&o.inputs, "input", "i", nil, "an input, as NAME=VALUE")
+	flags.StringArrayVarP(&o.outputs, "output", "o", nil, "where an output goes, as NAME=@FILE (.npy, .json, .safetensors)")
+	flags.BoolVar(&o.random, "random", false, "fill the inputs that are not given")
+	flags.Uint64Var(&o.seed, "seed", 0, "seed of --random")
+	flags.StringArrayVar(&o.dims, "dim", nil, "size of a symbolic dim for --random, as NAME=N")
+	flags.IntVar(&o.runs, "runs", 1, "how many times to run")
+	o.compile.register(flags)
+	return cmd
+}
+
+func (a *app) run(ctx context.Context, path string, o runOptions) error {
+	if o.runs < 1 {
+		return usagef("--runs is %d, expected at least 1", o.runs)
+	}
+	g, err := a.load(path)
+	if err != nil {
+		return err
+	}
+	defer g.Close()
+	if len(o.inputs) == 0 && !o.random && len(g.inputs) > 0 {
+		a.printNeeds(g)
+		return usageError{errShown}
+	}
+	targets, err := parseOutputs(g, o.outputs)
+	if err != nil {
+		return err
+	}
+	values, err := g.readInputs(o)
+	if err != nil {
+		return err
+	}
+	defer values.Close()
+	program, compiled, err := a.compile(g, o.compile)
+	if err != nil {
+		return err
+	}
+	defer program.Close()
+	outputs, times, err := a.runTimes(ctx, program, values, o.runs)
+	if err != nil {
+		return err
+	}
+	defer outputs.Close()
+	return a.printRun(g, program, outputs, targets, compiled, times)
+}
+
+func (a *app) runTimes(ctx context.Context, program *nef.Program, values nef.Values, runs int) (nef.Values, []time.Duration, error) {
+	bar := startProgress(a.err, "running", runs)
+	defer bar.finish()
+	times := make([]time.Duration, 0, min(runs, 1<<20))
+	var outputs nef.Values
+	for range runs {
+		outputs.Close()
+		begin := time.Now()
+		var err error
+		if outputs, err = program.Run(ctx, values); err != nil {
+			return nil, nil, err
+		}
+		times = append(times, time.Since(begin))
+		bar.step()
+	}
+	return outputs, times, nil
+}
+
+// parseOutputs maps output names to the files they go to.
+func parseOutputs(g *model, flags []string) (map[string]tensorfile.Reference, error) {
+	targets := map[string]tensorfile.Reference{}
+	for _, flag := range flags {
+		name, ref, err := splitFlag("--output", flag)
+		if err != nil {
+			return nil, err
+		}
+		if find(g.outputs, name) == nil {
+			return nil, usagef("%s has no output %q, it has %s", g.path, name, names(g.outputs))
+		}
+		if _, twice := targets[name]; twice {
+			return nil, usagef("--output %s is given twice", name)
+		}
+		if err := tensorfile.CheckTarget(ref); err != nil {
+			return nil, usagef("--output %s: %w", name, err)
+		}
+		targets[name] = ref
+	}
+	return targets, nil
+}
+
+func splitFlag(flag, text string) (string, tensorfile.Reference, error) {
+	name, value, ok := cutName(text)
+	if !ok {
+		return "", tensorfile.Reference{}, usagef("%s %q: expected NAME=VALUE", flag, text)
+	}
+	ref, err := tensorfile.ParseReference(value)
+	if err != nil {
+		return "", tensorfile.Reference{}, usagef("%s %s: %w", flag, name, err)
+	}
+	return name, ref, nil
+}
+
+// cutName splits NAME=VALUE. Names may hold '=' themselves: the value begins at "=@" or at the last
+// '=' before JSON, which holds none outside strings.
+func cutName(text string) (name, value string, ok bool) {
+	if at := strings.Index(text, "=@"); at > 0 {
+		return text[:at], text[at+1:], true
+	}
+	name, value, ok = strings.Cut(text, "=")
+	return name, value, ok && name != ""
+}
+
+// readInputs loads the given inputs and, with --random, makes up the rest.
+func (g *model) readInputs(o runOptions) (nef.Values, error) {
+	sizes, err := g.parseDims(o.dims)
+	if err != nil {
+		return nil, err
+	}
+	values := nef.Values{}
+	for _, flag := range o.inputs {
+		if err := g.readInput(values, sizes, flag); err != nil {
+			values.Close()
+			return nil, err
+		}
+	}
+	var missing []port
+	for _, p := range g.inputs {
+		if values[p.Name] == nil {
+			missing = append(missing, p)
+		}
+	}
+	if len(missing) > 0 && !o.random {
+		values.Close()
+		return nil, usagef("%s misses %s:\n%s  or --random to make them up", g.path, names(missing), flagLines(missing))
+	}
+	if err := randomValues(values, missing, sizes, o.seed); err != nil {
+		values.Close()
+		return nil, err
+	}
+	return values, nil
+}
+
+func (g *model) readInput(values nef.Values, sizes map[string]int, flag string) error {
+	name, ref, err := splitFlag("--input", flag)
+	if err != nil {
+		return err
+	}
+	p := find(g.inputs, name)
+	if p == nil {
+		return usagef("%s has no input %q, it has %s", g.path, name, names(g.inputs))
+	}
+	if values[name] != nil {
+		return usagef("--input %s is given twice", name)
+	}
+	array, err := tensorfile.Read(ref, p.DType)
+	if err != nil {
+		return fmt.Errorf("--input %s: %w", name, err)
+	}
+	if values[name], err = tensorfile.ToValue(array); err != nil {
+		return fmt.Errorf("--input %s: %w", name, err)
+	}
+	// Later random inputs take their symbolic dims from this one.
+	for i, d := range p.Dims {
+		if _, set := sizes[d.Text]; d.Size < 0 && !set && i < len(array.Shape) {
+			sizes[d.Text] = array.Shape[i]
+		}
+	}
+	return nil
+}
+
+// printNeeds tells what to type for this model.
+func (a *app) printNeeds(g *model) {
+	if a.json {
+		flags := []string{}
+		for _, p := range g.inputs {
+			flags = append(flags, "--input", fmt.Sprintf("%s=@%s.npy", p.Name, fileName(p.Name)))
+		}
+		a.printJSON(map[string]any{"model": g.path, "inputs": g.inputs, "outputs": g.outputs, "flags": flags})
+		return
+	}
+	a.printf("%s needs %s:\n\n  hydra run %s \\\n%s", g.path, plural(len(g.inputs), "input"), g.path, flagLines(g.inputs))
+	a.printf("\n  (.npy, .json, .safetensors#name, or JSON in place of @file)\n\nor made-up values:\n\n  hydra run %s --random%s\n", g.path, dimFlags(g.inputs))
+	a.printf("\nIt gives (add --output NAME=@FILE to keep one):\n\n")
+	var rows [][]string
+	for _, p := range g.outputs {
+		rows = append(rows, []string{"  " + p.Name, p.DType, p.shape()})
+	}
+	a.printf("%s", table(rows))
+}
+
+func flagLines(ports []port) string {
+	var rows [][]string
+	for i, p := range ports {
+		end := " \\"
+		if i == len(ports)-1 {
+			end = ""
+		}
+		rows = append(rows, []string{fmt.Sprintf("    --input %s=@%s.npy%s", p.Name, fileName(p.Name), end), "# " + p.DType + " " + p.shape() + p.bounds()})
+	}
+	return table(rows)
+}
+
+// dimFlags names every symbol once, with a size that fits.
+func dimFlags(ports []port) string {
+	var b strings.Builder
+	sizes := map[string]int{}
+	for _, p := range ports {
+		for _, d := range p.Dims {
+			if _, known := sizes[d.Text]; d.Size < 0 && !known && d.isSymbol() {
+				sizes[d.Text] = d.smallSize()
+				fmt.Fprintf(&b, " --dim %s=%d", d.Text, sizes[d.Text])
+			}
+		}
+	}
+	return b.String()
+}
+
+// fileName makes a name out of one that may hold anything.
+func fileName(name string) string {
+	clean := strings.Map(func(r rune) rune {
+		if strings.ContainsRune("/\\ \"'#", r) || r < ' ' {
+			return '_'
+		}
+		return r
+	}, name)
+	return strings.TrimLeft(clean, ".-")
+}
+
+type runReport struct {
+	Model   string         `json:"model"`
+	Devices []string       `json:"devices"`
+	Compile float64        `json:"compile_ms"`
+	Runs    int            `json:"runs"`
+	Median  float64        `json:"median_ms"`
+	Outputs []outputReport `json:"outputs"`
+	Events  []nef.Event    `json:"events"`
+}
+
+type outputReport struct {
+	Name  string `json:"name"`
+	DType string `json:"dtype"`
+	Shape []int  `json:"shape"`
+	File  string `json:"file,omitempty"`
+	Data  any    `json:"data,omitempty"`
+}
+
+func (a *app) printRun(g *model, program *nef.Program, outputs nef.Values, targets map[string]tensorfile.Reference, compiled time.Duration, times []time.Duration) error {
+	report := runReport{Model: g.path, Devices: planDevices(program), Compile: compiled.Seconds() * 1e3, Runs: len(times),
+		Median: median(times).Seconds() * 1e3, Outputs: []outputReport{}, Events: program.Events()}
+	var files tensorfile.Writer
+	var texts []string
+	for _, p := range g.outputs {
+		value := outputs[p.Name]
+		if value == nil {
+			return errors.New("the run gave no output " + p.Name)
+		}
+		row := outputReport{Name: p.Name, DType: value.DType().String(), Shape: value.Shape()}
+		target, keep := targets[p.Name]
+		switch {
+		case keep:
+			array, err := tensorfile.FromValue(value)
+			if err != nil {
+				return err
+			}
+			if err := files.Add(target, p.Name, array); err != nil {
+				return err
+			}
+			row.File = target.String()
+			texts = append(texts, fmt.Sprintf("%s  %s %v  -> %s\n", row.Name, row.DType, row.Shape, row.File))
+		case a.json:
+			row.Data = value.Numpy()
+		default:
+			texts = append(texts, fmt.Sprintf("%s  %v\n", row.Name, value))
+		}
+		if err := value.Err(); err != nil {
+			return err
+		}
+		report.Outputs = append(report.Outputs, row)
+	}
+	if err := files.Close(); err != nil {
+		return err
+	}
+	if a.json {
+		a.printJSON(report)
+		return nil
+	}
+	a.printf("%s  %s, compiled in %s\n", g.path, g.about.summary(), millis(compiled))
+	a.printf("%s   %s, median %s\n", strings.Join(report.Devices, ", "), plural(len(times), "run"), millis(median(times)))
+	a.printf("%s", strings.Join(texts, ""))
+	for _, event := range report.Events {
+		a.printf("note: %v\n", event)
+	}
+	return nil
+}
+
+func median(times []time.Duration) time.Duration {
+	sorted := slices.Sorted(slices.Values(times))
+	return sorted[len(sorted)/2]
+}
