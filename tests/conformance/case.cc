@@ -210,6 +210,7 @@ std::vector<int32_t> CaseBuilder::node(nef_op op, std::vector<int32_t> inputs,
                                        std::vector<int64_t> attrs, size_t n_outputs) {
   std::vector<ir::Operand> operands;
   std::vector<std::vector<ir::Dim>> contents(inputs.size());
+  std::vector<std::vector<float>> floats(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
     ir::Operand o;
     if (inputs[i] >= 0) {
@@ -221,6 +222,11 @@ std::vector<int32_t> CaseBuilder::node(nef_op op, std::vector<int32_t> inputs,
         for (int64_t k = 0; k < v.tensor.count(); ++k) contents[i].push_back(int_at(v.tensor, k));
         o.has_content = true;
         o.content = contents[i];
+      } else if (v.role == Role::HostInput) {
+        for (int64_t k = 0; k < v.tensor.count(); ++k) {
+          floats[i].push_back(static_cast<float>(float_at(v.tensor, k)));
+        }
+        o.floats = floats[i];
       }
     }
     operands.push_back(o);

@@ -1,53 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every backend against the reference, op by op. NEF_CONFORMANCE_PLUGIN names one more backend, a
-// shared library that exports nef_backend_entry.
-#include <dlfcn.h>
+// Every backend against the reference, op by op.
 #include <gtest/gtest.h>
 
 #include <cstdio>
-#include <cstdlib>
 
 #include "backends/reference/reference.h"
 #include "engine/ir/dtype.h"
 #include "engine/ir/ops.h"
+#include "tests/conformance/backends.h"
 #include "tests/conformance/cases.h"
 #include "tests/conformance/runner.h"
-#if __has_include("backends/cpu/cpu.h") && !defined(NEF_CONFORMANCE_REFERENCE_ONLY)
-#include "backends/cpu/cpu.h"
-#define NEF_HAS_CPU_BACKEND 1
-#endif
 
 namespace nef::conformance {
 namespace {
-
-std::vector<const nef_backend*> find_backends() {
-  std::vector<const nef_backend*> out = {nef_backend_reference()};
-#ifdef NEF_HAS_CPU_BACKEND
-  out.push_back(nef_backend_cpu());
-#endif
-  if (const char* path = std::getenv("NEF_CONFORMANCE_PLUGIN")) {
-    void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) {
-      std::fprintf(stderr, "NEF_CONFORMANCE_PLUGIN: %s\n", dlerror());
-      std::exit(1);
-    }
-    const auto entry =
-        reinterpret_cast<nef_backend_entry_fn>(dlsym(library, NEF_BACKEND_ENTRY_SYMBOL));
-    if (entry != nullptr) out.push_back(entry());
-  }
-  for (const nef_backend* b : out) {
-    const std::string why = start(*b);
-    if (why.empty()) continue;
-    std::fprintf(stderr, "backend %s is absent: %s\n", b->name, why.c_str());
-    std::exit(1);
-  }
-  return out;
-}
-
-const std::vector<const nef_backend*>& backends() {
-  static const std::vector<const nef_backend*> found = find_backends();
-  return found;
-}
 
 // ShapeExpr is worked out by the engine and never reaches a backend.
 bool reaches_backends(nef_op op) { return ir::op_valid(op) && op != NEF_OP_SHAPE_EXPR; }

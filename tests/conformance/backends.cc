@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/conformance/backends.h"
+
+#include <dlfcn.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "backends/reference/reference.h"
+#include "tests/conformance/runner.h"
+#if __has_include("backends/cpu/cpu.h") && !defined(NEF_CONFORMANCE_REFERENCE_ONLY)
+#include "backends/cpu/cpu.h"
+#define NEF_HAS_CPU_BACKEND 1
+#endif
+
+namespace nef::conformance {
+namespace {
+
+[[noreturn]] void give_up(const char* what, const char* why) {
+  std::fprintf(stderr, "%s: %s\n", what, why);
+  std::exit(1);
+}
+
+const nef_backend* open_plugin(const char* path) {
+  void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) give_up("NEF_CONFORMANCE_PLUGIN", dlerror());
+  const auto entry = reinterpret_cast<nef_backend_entry_fn>(dlsym(library, NEF_BACKEND_ENTRY_SYMBOL));
+  if (entry == nullptr) give_up("NEF_CONFORMANCE_PLUGIN", dlerror());
+  return entry();
+}
+
+std::vector<const nef_backend*> find_backends() {
+  std::vector<const nef_backend*> out = {nef_backend_reference()};
+#ifdef NEF_HAS_CPU_BACKEND
+  out.push_back(nef_backend_cpu());
+#endif
+  if (const char* path = std::getenv("NEF_CONFORMANCE_PLUGIN")) out.push_back(open_plugin(path));
+  for (const nef_backend* b : out) {
+    const std::string why = start(*b);
+    if (!why.empty()) give_up(b->name, why.c_str());
+  }
+  return out;
+}
+
+}  // namespace
+
+const std::vector<const nef_backend*>& backends() {
+  static const std::vector<const nef_backend*> found = find_backends();
+  return found;
+}
+
+}  // namespace nef::conformance
