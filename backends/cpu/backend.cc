@@ -23,7 +23,11 @@ using backends::report;
 
 constexpr size_t kAlignment = 64;
 
-void register_families() { register_elementwise(); }
+void register_families() {
+  register_elementwise();
+  register_movement();
+  register_contractions();
+}
 
 nef_code init(const nef_backend_host* host, nef_backend_error* err) {
   return guarded(err, [&] {

@@ -84,7 +84,8 @@ void choose_target() {
                                             "', but this CPU has only " +
                                             target_names(hwy::SupportedTargets() & HWY_TARGETS));
   }
-  hwy::SetSupportedTargetsForTest(target);
+  // The lower targets stay, for units that are not compiled for this one.
+  hwy::SetSupportedTargetsForTest(hwy::SupportedTargets() & ~(target - 1));
 }
 
 void describe_device(nef_backend_device* out) {

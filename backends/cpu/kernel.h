@@ -53,6 +53,8 @@ class Kernel {
   virtual std::unique_ptr<Prepared> prepare(const Tensor* values) const = 0;
   virtual bool in_place(int32_t /*input*/, int32_t /*output*/) const { return false; }
   virtual std::vector<uint8_t> serialize() const { return {}; }
+  // Takes over what `serialize` gave earlier; bytes that do not fit are ignored.
+  virtual void restore(const uint8_t* /*blob*/, size_t /*size*/) {}
 };
 
 // Makes a kernel for a region, or returns null and says in `why` what it does not serve (dtype,
