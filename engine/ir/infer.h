@@ -18,9 +18,9 @@ struct Operand {
   std::span<const Dim> dims;
   bool has_content = false;
   std::span<const Dim> content;
-  // All elements of a small float32 constant (scales and roi of Resize, bounds of Range), when
-  // known; empty otherwise.
-  std::span<const float> floats;
+  // The elements of a constant of at most kMaxContent elements, as stored, maybe unaligned; null
+  // when it is none. For what content does not carry: floats, and numbers too low to be dims.
+  const void* data = nullptr;
 };
 
 struct Inferred {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cstring>
 
 #include "engine/ir/infer_rules.h"
 
@@ -138,6 +139,23 @@ HostInts host_ints_sized(const InferContext& c, size_t input) {
   c.fail(NEF_UNSUPPORTED,
          cat("the rank of the result depends on input ", c.spec.inputs[input].name,
              ", whose length is not known before running; give it a fixed length"));
+}
+
+bool host_floats(const InferContext& c, size_t input, size_t count, double* out) {
+  const Operand& o = c.in[input];
+  const bool sized = count == 1 ? true : o.dims.size() == 1 && o.dims[0] == static_cast<Dim>(count);
+  if (o.data == nullptr || !sized || (o.dtype != NEF_FLOAT32 && o.dtype != NEF_FLOAT64)) return false;
+  const char* data = static_cast<const char*>(o.data);
+  for (size_t i = 0; i < count; ++i) {
+    float single = 0;
+    if (o.dtype == NEF_FLOAT64) {
+      std::memcpy(out + i, data + 8 * i, 8);
+    } else {
+      std::memcpy(&single, data + 4 * i, 4);
+      out[i] = single;
+    }
+  }
+  return true;
 }
 
 int64_t host_number(const InferContext& c, size_t input, Dim element) {

@@ -58,21 +58,23 @@ Dim scaled(const InferContext& c, Dim size, float scale) {
 
 void resize_by_scales(InferContext& c, const Axes& axes) {
   require_entries(c, kScales, axes.count);
-  const std::span<const float> scales = c.in[kScales].floats;
+  double scales[NEF_MAX_RANK], roi[2 * NEF_MAX_RANK];
+  const bool known = host_floats(c, kScales, axes.count, scales);
   const bool crop = c.attrs.s(NEF_RESIZE_COORDINATE_TRANSFORMATION_MODE) == "tf_crop_and_resize";
-  const std::span<const float> roi = c.has(kRoi) ? c.in[kRoi].floats : std::span<const float>();
+  const bool roi_known = crop && c.has(kRoi) && host_floats(c, kRoi, 2 * axes.count, roi);
   for (size_t k = 0; k < axes.count; ++k) {
     Dim& d = c.out[0].shape.dims[axes.axis[k]];
-    if (scales.size() != axes.count || (crop && (roi.size() != 2 * axes.count || is_expr(d)))) {
+    if (!known || (crop && (!roi_known || is_expr(d)))) {
       d = c.pool.unknown();
       continue;
     }
+    const float scale = static_cast<float>(scales[k]);
     if (!crop) {
-      d = scaled(c, d, scales[k]);
+      d = scaled(c, d, scale);
       continue;
     }
-    const float part = roi[axes.count + k] - roi[k];
-    d = part > 0 ? scaled(c, d, part * scales[k]) : 0;
+    const float part = static_cast<float>(roi[axes.count + k] - roi[k]);
+    d = part > 0 ? scaled(c, d, part * scale) : 0;
   }
 }
 

@@ -60,6 +60,8 @@ struct HostInts {
 HostInts host_ints(const InferContext& c, size_t input);
 // As above, and the length must be known: the rank of the result follows from it.
 HostInts host_ints_sized(const InferContext& c, size_t input);
+// The elements of a small float32 or float64 constant; false when it is not one of `count`.
+bool host_floats(const InferContext& c, size_t input, size_t count, double* out);
 // An element that must be a number by now.
 int64_t host_number(const InferContext& c, size_t input, Dim element);
 void require_one_element(const InferContext& c, size_t input);

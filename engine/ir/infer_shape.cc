@@ -86,10 +86,9 @@ void infer_one_hot(InferContext& c) {
 namespace {
 
 // ceil((limit - start) / delta), not below 0, of floats.
-Dim float_range_size(const InferContext& c) {
-  const float start = c.in[0].floats[0], limit = c.in[1].floats[0], delta = c.in[2].floats[0];
+Dim float_range_size(const InferContext& c, double start, double limit, double delta) {
   if (delta == 0) c.fail(NEF_INVALID_ARGUMENT, "delta must not be 0");
-  const double n = std::ceil((double{limit} - double{start}) / double{delta});
+  const double n = std::ceil((limit - start) / delta);
   if (std::isnan(n) || n > 9e15) {
     c.fail(NEF_LIMIT_EXCEEDED, cat("a range from ", start, " to ", limit, " by ", delta,
                                    " has no sensible size"));
@@ -124,12 +123,13 @@ void range_content(InferContext& c, Dim n) {
 
 void infer_range(InferContext& c) {
   bool floats = true, ints = true;
+  double v[3] = {};
   for (size_t i = 0; i < 3; ++i) {
     require_one_element(c, i);
-    floats = floats && c.in[i].floats.size() == 1;
+    floats = host_floats(c, i, 1, v + i) && floats;
     ints = ints && c.in[i].has_content;
   }
-  if (floats) return c.out[0].shape.push(float_range_size(c));
+  if (floats) return c.out[0].shape.push(float_range_size(c, v[0], v[1], v[2]));
   bool known = false;
   const Dim n = ints ? int_range_size(c, &known) : 0;
   c.out[0].shape.push(known ? n : c.pool.unknown());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cstring>
 
 #include "engine/ir/checked.h"
 #include "engine/ir/infer_rules.h"
@@ -7,7 +8,8 @@
 namespace nef::ir {
 namespace {
 
-// Bounds from here on mean "to the end" of a symbolic axis; exporters write INT32_MAX.
+// A bound this far out is beyond either end of an axis of symbolic size: exporters write INT32_MAX
+// for "to the end". That the axis is not longer is checked when its size is known.
 constexpr int64_t kFar = INT32_MAX;
 
 // Python's slice of an axis of known size: first element and count.
@@ -24,26 +26,25 @@ Run static_run(int64_t size, int64_t start, int64_t end, int64_t step) {
   }
   start = std::clamp<int64_t>(start, -1, size - 1);
   end = std::clamp<int64_t>(end, -1, size - 1);
-  // start - end is at most size, so a step that cannot be negated counts one element.
-  const int64_t stride = step == INT64_MIN ? INT64_MAX : -step;
-  return {start, start > end ? (start - end - 1) / stride + 1 : 0};
+  return {start, start > end ? (start - end - 1) / -step + 1 : 0};
 }
 
-// Far bounds read as the end; the check that the axis is not that long stays in the pool.
-Dim axis_end(DimPool& pool, Dim bound, Dim size) {
-  if (bound >= pool.upper(size)) return size;
-  Dim same = 0;
-  pool.equal(pool.min(bound, size), size, &same);
-  return size;
-}
-
+// The same for an axis whose size is an expression. Each bound is first made a number or
+// expression of known sign; a start or end that is too far counts as the end it lies beyond.
 class SymbolicAxis {
  public:
   SymbolicAxis(DimPool& pool, Dim size) : pool_(pool), size_(size) {}
 
   // Count of elements; false when a bound's sign is not known.
   bool count(Dim start, Dim end, int64_t step, Dim* out) const {
-    return step > 0 ? forward(start, end, step, out) : backward(start, end, step, out);
+    if (!sign_known(start) || !sign_known(end)) return false;
+    const bool uses_far = far(start) || far(end) || far_back(start) || far_back(end) ||
+                          far(step) || far_back(step);
+    if (uses_far && !check_not_longer_than_far()) return false;
+    const int64_t stride = std::clamp<int64_t>(step, -kFar, kFar);
+    *out = stride > 0 ? pool_.ceildiv(forward(start, end), stride)
+                      : pool_.ceildiv(backward(start, end), -stride);
+    return true;
   }
 
  private:
@@ -52,51 +53,38 @@ class SymbolicAxis {
   static bool far(Dim v) { return !is_expr(v) && v >= kFar; }
   static bool far_back(Dim v) { return !is_expr(v) && v <= -kFar; }
 
-  bool forward(Dim start, Dim end, int64_t step, Dim* out) const {
-    if (!sign_known(start) || !sign_known(end)) return false;
-    const bool to_end = far(end) || end == size_;
-    if (far(end)) axis_end(pool_, end, size_);
-    Dim n = 0;
-    if (far(start) || far_back(end)) {
-      n = 0;
-    } else if (to_end && negative(start)) {
-      // The last elements: min(size, -start).
-      n = far_back(start) ? size_ : pool_.min(size_, pool_.sub(0, start));
-    } else {
-      Dim from = start;
-      if (far_back(start)) from = 0;
-      else if (negative(start)) from = pool_.max(pool_.add(size_, start), 0);
-      // A start past the end gives a negative count, which counts as none.
-      Dim to = end;
-      if (to_end) to = size_;
-      else if (negative(end)) to = pool_.add(size_, end);
-      else to = pool_.min(end, size_);
-      n = pool_.max(pool_.sub(to, from), 0);
-    }
-    *out = pool_.ceildiv(n, step);
-    return true;
+  // Leaves the check in the pool unless it is certain.
+  bool check_not_longer_than_far() const {
+    Dim same = 0;
+    return pool_.upper(size_) <= kFar || pool_.equal(pool_.min(kFar, size_), size_, &same);
   }
 
-  bool backward(Dim start, Dim end, int64_t step, Dim* out) const {
-    if (!sign_known(start) || !sign_known(end)) return false;
-    const Dim last = pool_.sub(size_, 1);
-    Dim from = 0;
-    if (far(start)) {
-      axis_end(pool_, start, size_);
-      from = last;
-    } else if (far_back(start)) {
-      from = -1;
-    } else if (negative(start)) {
-      from = pool_.max(pool_.add(size_, start), -1);
-    } else {
-      from = pool_.min(start, last);
+  Dim forward(Dim start, Dim end) const {
+    if (far(start) || far_back(end)) return 0;
+    const bool to_end = far(end) || end == size_;
+    // The last elements: min(size, -start), which says more than the difference below.
+    if (to_end && negative(start)) {
+      return far_back(start) ? size_ : pool_.min(size_, pool_.sub(0, start));
     }
+    Dim from = start;
+    if (far_back(start)) from = 0;
+    else if (negative(start)) from = pool_.max(pool_.add(size_, start), 0);
+    Dim to = pool_.add(size_, negative(end) ? end : 0);
+    if (!to_end && !negative(end)) to = pool_.min(end, size_);
+    // A start past the end gives a negative difference, which counts as none.
+    return pool_.max(pool_.sub(to, from), 0);
+  }
+
+  Dim backward(Dim start, Dim end) const {
+    if (far_back(start) || far(end)) return 0;
+    const Dim last = pool_.sub(size_, 1);
+    Dim from = last;
+    if (negative(start)) from = pool_.max(pool_.add(size_, start), -1);
+    else if (!far(start)) from = pool_.min(start, last);
     Dim to = end;
     if (far_back(end)) to = -1;
     else if (negative(end)) to = pool_.max(pool_.add(size_, end), -1);
-    const Dim n = pool_.max(pool_.sub(from, to), 0);
-    *out = pool_.ceildiv(n, step == INT64_MIN ? INT64_MAX : -step);
-    return true;
+    return pool_.max(pool_.sub(from, to), 0);
   }
 
   DimPool& pool_;
@@ -117,7 +105,23 @@ void sliced_content(InferContext& c, Dim start, Dim end, int64_t step) {
 // starts, ends, axes and steps, as far as they are known.
 struct Bounds {
   HostInts starts, ends, axes, steps;
+  Dim memory[3][NEF_MAX_RANK];  // of elements that had to be adjusted
 };
+
+// Exporters write numbers near INT64_MIN, too low for a dim: for a bound or a step any number that
+// low means the same.
+HostInts bound_ints(const InferContext& c, size_t input, Dim* memory) {
+  HostInts h = host_ints(c, input);
+  const Operand& o = c.in[input];
+  if (h.known || o.data == nullptr || o.dtype != NEF_INT64) return h;
+  if (h.count < 0 || h.count > NEF_MAX_RANK) return h;
+  const size_t n = static_cast<size_t>(h.count);
+  std::memcpy(memory, o.data, n * sizeof(int64_t));
+  for (size_t i = 0; i < n; ++i) memory[i] = std::max(memory[i], kExprEnd);
+  h.known = true;
+  h.elements = {memory, n};
+  return h;
+}
 
 int64_t entry_count(const InferContext& c, const Bounds& b) {
   int64_t n = b.starts.count;
@@ -154,9 +158,11 @@ void slice_axis(InferContext& c, const Bounds& b, size_t k, size_t axis) {
 }  // namespace
 
 void infer_slice(InferContext& c) {
-  Bounds b{host_ints(c, 1), host_ints(c, 2), {}, {}};
+  Bounds b;
+  b.starts = bound_ints(c, 1, b.memory[0]);
+  b.ends = bound_ints(c, 2, b.memory[1]);
   if (c.has(3)) b.axes = host_ints(c, 3);
-  if (c.has(4)) b.steps = host_ints(c, 4);
+  if (c.has(4)) b.steps = bound_ints(c, 4, b.memory[2]);
   const size_t rank = c.rank(0);
   const int64_t n = entry_count(c, b);
   Shape& out = c.out[0].shape;

@@ -120,11 +120,11 @@ class Verifier {
     o.present = true;
     o.dtype = g_.dtype(v);
     o.dims = g_.dims(v);
-    if (g_.has_content(v)) {
+    if (g_.is_constant(v) && o.dims.size() <= 1) {
+      read_constant(v, o, storage);
+    } else if (g_.has_content(v)) {
       o.has_content = true;
       o.content = g_.content(v);
-    } else if (g_.is_constant(v) && o.dims.size() <= 1) {
-      read_constant(v, o, storage);
     }
     return o;
   }
@@ -133,10 +133,7 @@ class Verifier {
     const size_t n = static_cast<size_t>(element_count(o.dims));
     if (n > kMaxContent) return;
     const char* data = static_cast<const char*>(g_.constant_data(v)->data());
-    if (o.dtype == NEF_FLOAT32) {
-      o.floats = {reinterpret_cast<const float*>(data), n};
-      return;
-    }
+    o.data = data;
     if (o.dtype != NEF_INT64 && o.dtype != NEF_INT32) return;
     for (size_t i = 0; i < n; ++i) {
       int64_t wide = 0;
