@@ -105,9 +105,11 @@ class Attention {
     if (c_.has(6) && j >= load_int(c_.in(6), b)) return masked;
     if (causal_ && j > s + causal_offset(b)) return masked;
     if (!has_mask_) return 0;
-    // A mask shorter than the keys leaves the others masked.
-    if (j >= mask_.dims[mask_.rank - 1]) return masked;
-    const int64_t i = b * mask_steps_.by[0] + h * mask_steps_.by[1] + s * mask_steps_.by[2] + j;
+    // One column stands for all keys; a mask that is shorter otherwise masks the rest.
+    const int64_t columns = mask_.rank == 0 ? 1 : mask_.dims[mask_.rank - 1];
+    if (columns != 1 && j >= columns) return masked;
+    const int64_t i = b * mask_steps_.by[0] + h * mask_steps_.by[1] + s * mask_steps_.by[2] +
+                      j * mask_steps_.by[3];
     if (mask_.dtype == NEF_BOOL) return load_int(mask_, i) != 0 ? 0 : masked;
     return load_float(mask_, i);
   }

@@ -207,7 +207,8 @@ int32_t CaseBuilder::value(Role role, Tensor tensor) {
 }
 
 std::vector<int32_t> CaseBuilder::node(nef_op op, std::vector<int32_t> inputs,
-                                       std::vector<int64_t> attrs, size_t n_outputs) {
+                                       std::vector<int64_t> attrs, size_t n_outputs,
+                                       uint32_t unwanted) {
   std::vector<ir::Operand> operands;
   std::vector<std::vector<ir::Dim>> contents(inputs.size());
   std::vector<std::vector<float>> floats(inputs.size());
@@ -241,8 +242,10 @@ std::vector<int32_t> CaseBuilder::node(nef_op op, std::vector<int32_t> inputs,
     throw std::logic_error(case_.name + ": " + e.what());
   }
   std::vector<Tensor> outputs;
-  for (const ir::Inferred& r : results) {
-    outputs.push_back({r.dtype, {r.shape.view().begin(), r.shape.view().end()}, {}});
+  for (size_t i = 0; i < results.size(); ++i) {
+    const auto dims = results[i].shape.view();
+    if (unwanted >> i & 1u) outputs.push_back({});
+    else outputs.push_back({results[i].dtype, {dims.begin(), dims.end()}, {}});
   }
   return typed_node(op, std::move(inputs), std::move(attrs), std::move(outputs));
 }

@@ -81,9 +81,10 @@ class CaseBuilder {
 
   int32_t input(Tensor tensor) { return value(Role::Input, std::move(tensor)); }
   int32_t host(Tensor tensor) { return value(Role::HostInput, std::move(tensor)); }
-  // Adds a node; returns its output values. -1 is an absent input.
+  // Adds a node; returns its output values. -1 is an absent input, `unwanted` has bit i set for an
+  // output i that nobody wants.
   std::vector<int32_t> node(nef_op op, std::vector<int32_t> inputs, std::vector<int64_t> attrs = {},
-                            size_t n_outputs = 0);
+                            size_t n_outputs = 0, uint32_t unwanted = 0);
   // The same for outputs whose types are given; an empty Tensor is an output that nobody wants.
   std::vector<int32_t> typed_node(nef_op op, std::vector<int32_t> inputs,
                                   std::vector<int64_t> attrs, std::vector<Tensor> outputs);

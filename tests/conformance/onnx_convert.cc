@@ -161,7 +161,11 @@ Case build_case(Work& w, std::vector<int64_t> words, const std::vector<Tensor>& 
     // The shape depends on the data, so nothing can infer it.
     b.typed_node(w.op, std::move(ids), std::move(words), {{NEF_INT64, outputs[0].dims, {}}});
   } else {
-    b.node(w.op, std::move(ids), std::move(words), w.n_outputs);
+    uint32_t unwanted = 0;
+    for (size_t i = 0; i < w.node.outputs.size(); ++i) {
+      if (w.node.outputs[i].empty()) unwanted |= 1u << i;
+    }
+    b.node(w.op, std::move(ids), std::move(words), w.n_outputs, unwanted);
   }
   return b.build();
 }
