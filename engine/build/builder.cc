@@ -18,16 +18,18 @@ namespace {
 constexpr size_t kInlineOperands = 8;
 constexpr size_t kInlineResults = 4;
 
-bool may_have_content(const ir::Graph& graph, ValueId v) {
-  const nef_dtype t = graph.dtype(v);
-  if (t != NEF_INT64 && t != NEF_INT32) return false;
-  return graph.dims(v).size() <= 1;
+bool is_index(nef_dtype t) { return t == NEF_INT64 || t == NEF_INT32; }
+
+// Elements of a constant vector or scalar that is small enough for inference to look at.
+bool small_constant(const ir::Graph& graph, ValueId v) {
+  if (!graph.is_constant(v)) return false;
+  const auto dims = graph.dims(v);
+  return dims.empty() || (dims.size() == 1 && dims[0] <= static_cast<Dim>(ir::kMaxContent));
 }
 
 void read_constant_content(ir::Graph& graph, ValueId v) {
   const auto dims = graph.dims(v);
   const int64_t n = dims.empty() ? 1 : dims[0];
-  if (n > static_cast<int64_t>(ir::kMaxContent)) return;
   std::vector<Dim> elements(static_cast<size_t>(n));
   const void* data = graph.constant_data(v)->data();
   for (int64_t i = 0; i < n; ++i) {
@@ -51,12 +53,13 @@ Operand operand(ir::Graph& graph, ValueId v) {
   Operand o;
   o.present = true;
   o.dtype = graph.dtype(v);
-  if (may_have_content(graph, v)) {
-    if (!graph.has_content(v) && graph.is_constant(v)) read_constant_content(graph, v);
-    if (graph.has_content(v)) {
-      o.has_content = true;
-      o.content = graph.content(v);
-    }
+  if (small_constant(graph, v)) {
+    o.data = graph.constant_data(v)->data();
+    if (is_index(o.dtype) && !graph.has_content(v)) read_constant_content(graph, v);
+  }
+  if (graph.has_content(v)) {
+    o.has_content = true;
+    o.content = graph.content(v);
   }
   o.dims = graph.dims(v);
   return o;

@@ -167,7 +167,7 @@ LazyTensor* make_placeholder(std::string_view name, nef_dtype dtype,
 
 namespace {
 
-ir::Operand lazy_operand(const LazyTensor* t, std::vector<Dim>* storage) {
+ir::Operand lazy_operand(const LazyTensor* t, bool host, std::vector<Dim>* storage) {
   ir::Operand o;
   if (t == nullptr) return o;
   o.present = true;
@@ -178,11 +178,16 @@ ir::Operand lazy_operand(const LazyTensor* t, std::vector<Dim>* storage) {
     o.content = *t->content;
     return o;
   }
-  if (t->rank > 1 || (t->dtype != NEF_INT64 && t->dtype != NEF_INT32)) return o;
-  const auto data = data_of(t);
-  if (data == nullptr) return o;
+  const bool index = t->dtype == NEF_INT64 || t->dtype == NEF_INT32;
+  const bool real = host && (t->dtype == NEF_FLOAT32 || t->dtype == NEF_FLOAT64);
+  if (t->rank > 1 || (!index && !real)) return o;
   const size_t n = t->rank == 0 ? 1 : static_cast<size_t>(t->dims_begin[0]);
   if (n > ir::kMaxContent) return o;
+  const auto data = data_of(t);
+  if (data == nullptr) return o;
+  // A materialised tensor keeps its data for as long as the caller holds it, that is this call.
+  o.data = data->data();
+  if (real) return o;
   storage->resize(n);
   for (size_t i = 0; i < n; ++i) {
     if (t->dtype == NEF_INT64) {
@@ -207,7 +212,8 @@ void make_op(nef_op op, std::span<LazyTensor* const> inputs, std::vector<int64_t
   std::vector<std::vector<Dim>> contents(inputs.size());
   bool symbolic = op == NEF_OP_NONZERO;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    operands[i] = lazy_operand(inputs[i], &contents[i]);
+    const bool host = ir::op_valid(op) && ir::spec(op).n_inputs > i && ir::spec(op).inputs[i].host;
+    operands[i] = lazy_operand(inputs[i], host, &contents[i]);
     symbolic = symbolic || (inputs[i] != nullptr && is_symbolic(inputs[i]));
   }
   const ir::Attrs attrs(attr_words);
@@ -224,6 +230,12 @@ void make_op(nef_op op, std::span<LazyTensor* const> inputs, std::vector<int64_t
     // Static shapes make no expressions; a private pool saves the lock.
     thread_local ir::DimPool scratch;
     run_inference(scratch);
+    if (scratch.size() != 0) {
+      // A dim that depends on data: it needs a name in the pool that all tensors share.
+      scratch = ir::DimPool();
+      std::lock_guard lock(lazy_mutex());
+      run_inference(lazy_pool());
+    }
   }
   std::vector<LazyFactory::Output> outputs;
   outputs.reserve(results.size());
