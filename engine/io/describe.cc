@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/io/describe.h"
 
-#include <cJSON.h>
+#include <cjson/cJSON.h>
 
 #include <memory>
 
