@@ -19,7 +19,7 @@ DataSource::DataSource(std::string folder, const LoadOptions& options,
 
 std::shared_ptr<ir::Buffer> DataSource::load(const Document& doc, const DocDeclaration& d,
                                              const ir::Graph& graph) {
-  const std::string where = cat("tensors ", quoted(doc.tensors[d.tensor].name));
+  const std::string where = cat("tensors ", in_quotes(doc.tensors[d.tensor].name));
   const auto dims = graph.shapes().dims(d.shape);
   if (!graph.shapes().is_static(d.shape)) {
     doc.stop(NEF_SHAPE_MISMATCH, where, cat("has data but a symbolic shape ",
@@ -51,7 +51,7 @@ std::shared_ptr<ir::Buffer> DataSource::stored(const Document& doc, const DocDec
   const SafeTensors& st = container(doc, where, d.file);
   const StEntry* entry = st.find(d.key);
   if (entry == nullptr) {
-    doc.stop(NEF_UNKNOWN_NAME, where, cat("no tensor ", quoted(d.key), " in ", st.label()));
+    doc.stop(NEF_UNKNOWN_NAME, where, cat("no tensor ", in_quotes(d.key), " in ", st.label()));
   }
   if (entry->dtype != d.dtype) {
     doc.stop(NEF_DTYPE_MISMATCH, where, cat("declared as ", ir::dtype_name(d.dtype), ", stored as ",
@@ -81,7 +81,7 @@ const SafeTensors& DataSource::container(const Document& doc, const std::string&
     return *bundle_;
   }
   if (folder_.empty()) {
-    doc.stop(NEF_UNSAFE_PATH, where, cat("data file ", quoted(file),
+    doc.stop(NEF_UNSAFE_PATH, where, cat("data file ", in_quotes(file),
                                          " cannot be found from memory; pass data_root, or save a "
                                          "bundle"));
   }

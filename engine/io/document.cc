@@ -73,7 +73,7 @@ class Reader {
   void read_cache_mode(const std::string& key, JsonSpan value) {
     const std::string mode = string_of(key, value);
     if (mode != "embedded" && mode != "none") {
-      doc_.stop(NEF_UNSUPPORTED, key, cat(quoted(mode), " is neither 'embedded' nor 'none'"));
+      doc_.stop(NEF_UNSUPPORTED, key, cat(in_quotes(mode), " is neither 'embedded' nor 'none'"));
     }
     keep({key}, value);
   }
@@ -83,11 +83,11 @@ class Reader {
     if (format_.empty()) missing("nef_format", "'graph-v1'");
     if (format_ != kFormat) {
       doc_.stop(NEF_UNSUPPORTED, "nef_format",
-                cat(quoted(format_), "; this version of NEF reads 'graph-v1'"));
+                cat(in_quotes(format_), "; this version of NEF reads 'graph-v1'"));
     }
     if (version_ != "1" && version_.compare(0, 2, "1.") != 0) {
       doc_.stop(NEF_UNSUPPORTED, "version",
-                cat(quoted(version_), "; this version of NEF reads 1.x"));
+                cat(in_quotes(version_), "; this version of NEF reads 1.x"));
     }
   }
 
@@ -105,7 +105,7 @@ class Reader {
   }
 
   void read_symbol(const std::string& name, JsonSpan value) {
-    const std::string where = cat("symbols ", quoted(name));
+    const std::string where = cat("symbols ", in_quotes(name));
     check_name(doc_, where, name);
     int64_t lo = 0, hi = ir::kUnbounded;
     const JsonTree tree = parse_json(value);
@@ -186,7 +186,7 @@ class Reader {
       fields(where, element, [&](const std::string& key, JsonSpan value) {
         if (key == "name") name = name_of(where + ".name", value);
         else if (key == "tensor") tensor = name_of(where + ".tensor", value);
-        else doc_.stop(NEF_PARSE, where, cat("unknown key ", quoted(key)));
+        else doc_.stop(NEF_PARSE, where, cat("unknown key ", in_quotes(key)));
       });
       if (name.empty() || tensor.empty()) doc_.stop(NEF_PARSE, where, "needs name and tensor");
       const uint32_t id = doc_.tensor(tensor);
@@ -203,7 +203,7 @@ class Reader {
       fields(where, element, [&](const std::string& key, JsonSpan value) {
         if (key == "from") edge.from = name_of(where + ".from", value);
         else if (key == "to") edge.to = name_of(where + ".to", value);
-        else doc_.stop(NEF_PARSE, where, cat("unknown key ", quoted(key)));
+        else doc_.stop(NEF_PARSE, where, cat("unknown key ", in_quotes(key)));
       });
       if (edge.from.empty() || edge.to.empty()) doc_.stop(NEF_PARSE, where, "needs from and to");
       doc_.edges.push_back(std::move(edge));
@@ -222,7 +222,7 @@ class Reader {
     std::string name;
     JsonSpan value;
     for (JsonWalk walk(tensors_); walk.next_member(&name, &value);) {
-      const std::string where = cat("tensors ", quoted(name));
+      const std::string where = cat("tensors ", in_quotes(name));
       if (doc_.declarations.size() == kMaxTensors) {
         doc_.stop(NEF_LIMIT_EXCEEDED, "tensors", cat("more than ", kMaxTensors));
       }
@@ -247,7 +247,7 @@ class Reader {
         const std::string text = string_of(where + ".dtype", field);
         d.dtype = ir::dtype_from_name(text);
         if (d.dtype == NEF_DTYPE_INVALID) {
-          doc_.stop(NEF_UNSUPPORTED, where, cat("unknown dtype ", quoted(text)));
+          doc_.stop(NEF_UNSUPPORTED, where, cat("unknown dtype ", in_quotes(text)));
         }
       } else if (key == "data") {
         data = field;
@@ -308,12 +308,12 @@ class Reader {
       if (key == "file") {
         d.file = string_of(where + ".file", value);
         if (const char* fault = path_fault(d.file)) {
-          doc_.stop(NEF_UNSAFE_PATH, where, cat("data file ", quoted(d.file), " ", fault));
+          doc_.stop(NEF_UNSAFE_PATH, where, cat("data file ", in_quotes(d.file), " ", fault));
         }
       } else if (key == "name") {
         d.key = name_of(where + ".name", value);
       } else {
-        doc_.stop(NEF_PARSE, where, cat("unknown key ", quoted(key)));
+        doc_.stop(NEF_PARSE, where, cat("unknown key ", in_quotes(key)));
       }
     });
     if (d.key.empty()) doc_.stop(NEF_PARSE, where, "needs the name of a tensor in the data file");

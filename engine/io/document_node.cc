@@ -147,7 +147,7 @@ void NodeReader::read_field(const cJSON& field, DocNode& node) {
     if (node.op != 0 && !ir::spec(node.op).internal) return;
     const std::string near = ir::nearest_op(value);
     doc_.stop(NEF_UNKNOWN_OP, at,
-              cat("unknown op ", quoted(value),
+              cat("unknown op ", in_quotes(value),
                   near.empty() ? std::string() : cat("; did you mean '", near, "'?")));
   }
 }
@@ -185,7 +185,7 @@ void NodeReader::read_attrs(const cJSON* attrs, DocNode& node) {
         unsigned slot = 0;
         if (!find_slot(spec, value.string, &slot)) {
           doc_.stop(NEF_INVALID_ARGUMENT, where(".attrs"),
-                    cat(spec.snake, " has no attribute ", quoted(value.string), "; ", attr_names(spec)));
+                    cat(spec.snake, " has no attribute ", in_quotes(value.string), "; ", attr_names(spec)));
         }
         if (const char* wanted = read_attr(value, spec.attrs[slot], slot, builder)) {
           doc_.stop(NEF_PARSE, cat(where(".attrs."), value.string),

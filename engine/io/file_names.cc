@@ -10,7 +10,7 @@ namespace {
 
 void check(std::string_view name, const char* what) {
   if (const char* fault = name_fault(name)) {
-    fail(NEF_INVALID_ARGUMENT, "save", cat("the name of ", what, " ", quoted(name), " ", fault));
+    fail(NEF_INVALID_ARGUMENT, "save", cat("the name of ", what, " ", in_quotes(name), " ", fault));
   }
 }
 
@@ -50,7 +50,7 @@ class Namer {
       check(graph_.input_name(i), "input");
       if (take(names_.values[inputs[i]], graph_.input_name(i))) continue;
       fail(NEF_DUPLICATE_NAME, "save",
-           cat("two inputs are called ", quoted(graph_.input_name(i))));
+           cat("two inputs are called ", in_quotes(graph_.input_name(i))));
     }
   }
 

@@ -47,7 +47,7 @@ class Assembler {
       const auto [it, fresh] = node_ids_.try_emplace(doc_.nodes[n].id, n);
       if (fresh) continue;
       doc_.stop(NEF_DUPLICATE_NAME, cat("graph.nodes[", n, "].id"),
-                cat(quoted(doc_.nodes[n].id), " is the id of graph.nodes[", it->second, "] too"));
+                cat(in_quotes(doc_.nodes[n].id), " is the id of graph.nodes[", it->second, "] too"));
     }
   }
 
@@ -59,8 +59,8 @@ class Assembler {
         if (t == ir::kNone) continue;
         if (doc_.tensors[t].maker != ir::kNone) {
           doc_.stop(NEF_DUPLICATE_NAME, cat("graph.nodes[", n, "]"),
-                    cat("tensor ", quoted(tensor_name(t)), " is made by ",
-                        quoted(doc_.nodes[doc_.tensors[t].maker].id), " already"));
+                    cat("tensor ", in_quotes(tensor_name(t)), " is made by ",
+                        in_quotes(doc_.nodes[doc_.tensors[t].maker].id), " already"));
         }
         doc_.tensors[t].maker = n;
         doc_.tensors[t].maker_output = i;
@@ -69,8 +69,8 @@ class Assembler {
     for (const DocDeclaration& d : doc_.declarations) {
       const uint32_t maker = doc_.tensors[d.tensor].maker;
       if (!d.has_data || maker == ir::kNone) continue;
-      doc_.stop(NEF_DUPLICATE_NAME, cat("tensors ", quoted(tensor_name(d.tensor))),
-                cat("has data and is made by ", quoted(doc_.nodes[maker].id), " too"));
+      doc_.stop(NEF_DUPLICATE_NAME, cat("tensors ", in_quotes(tensor_name(d.tensor))),
+                cat("has data and is made by ", in_quotes(doc_.nodes[maker].id), " too"));
     }
   }
 
@@ -115,7 +115,7 @@ class Assembler {
       for (const auto& [key, id] : {std::pair(".from", &doc_.edges[i].from),
                                     std::pair(".to", &doc_.edges[i].to)}) {
         if (!node_ids_.contains(*id)) {
-          fault(cat("graph.edges[", i, "]", key, ": no node has the id ", quoted(*id)));
+          fault(cat("graph.edges[", i, "]", key, ": no node has the id ", in_quotes(*id)));
         }
       }
     }
@@ -134,21 +134,21 @@ class Assembler {
       const uint32_t t = doc_.inputs[i];
       const std::string where = cat("graph.inputs[", i, "]");
       if (is_input_[t]) {
-        doc_.stop(NEF_DUPLICATE_NAME, where, cat(quoted(tensor_name(t)), " is listed twice"));
+        doc_.stop(NEF_DUPLICATE_NAME, where, cat(in_quotes(tensor_name(t)), " is listed twice"));
       }
       is_input_[t] = true;
       if (is_free(t)) continue;
       if (doc_.tensors[t].declaration == ir::kNone && doc_.tensors[t].maker == ir::kNone) {
-        fault(cat(where, ": tensor ", quoted(tensor_name(t)), " is not declared in tensors"));
+        fault(cat(where, ": tensor ", in_quotes(tensor_name(t)), " is not declared in tensors"));
         continue;
       }
       doc_.stop(NEF_INVALID_ARGUMENT, where,
-                cat("tensor ", quoted(tensor_name(t)),
+                cat("tensor ", in_quotes(tensor_name(t)),
                     doc_.tensors[t].maker != ir::kNone ? " is made by a node" : " has data"));
     }
     for (const DocDeclaration& d : doc_.declarations) {
       if (!is_free(d.tensor) || is_input_[d.tensor]) continue;
-      fault(cat("tensors ", quoted(tensor_name(d.tensor)),
+      fault(cat("tensors ", in_quotes(tensor_name(d.tensor)),
                 ": has no data, is made by no node and is not in graph.inputs"));
     }
   }
@@ -162,7 +162,7 @@ class Assembler {
     for (uint32_t i = 0; i < node.n_inputs; ++i) {
       const uint32_t t = doc_.operands[node.first_input + i];
       if (t == ir::kNone || exists(t)) continue;
-      fault(cat("graph.nodes[", n, "].inputs[", i, "]: tensor ", quoted(tensor_name(t)),
+      fault(cat("graph.nodes[", n, "].inputs[", i, "]: tensor ", in_quotes(tensor_name(t)),
                 " is not declared in tensors and no node makes it"));
     }
   }
@@ -176,12 +176,12 @@ class Assembler {
       const DocOutput& out = doc_.outputs[i];
       const std::string where = cat("graph.outputs[", i, "]");
       if (!names.insert(out.name).second) {
-        doc_.stop(NEF_DUPLICATE_NAME, where, cat(quoted(out.name), " is listed twice"));
+        doc_.stop(NEF_DUPLICATE_NAME, where, cat(in_quotes(out.name), " is listed twice"));
       }
       if (!exists(out.tensor)) {
-        fault(cat(where, ": there is no tensor ", quoted(tensor_name(out.tensor))));
+        fault(cat(where, ": there is no tensor ", in_quotes(tensor_name(out.tensor))));
       } else if (doc_.tensors[out.tensor].declaration == ir::kNone) {
-        fault(cat("output tensor ", quoted(tensor_name(out.tensor)), " is not declared in tensors"));
+        fault(cat("output tensor ", in_quotes(tensor_name(out.tensor)), " is not declared in tensors"));
       }
     }
   }
@@ -217,7 +217,7 @@ class Assembler {
       }
     } catch (const Error& e) {
       throw Error(e.code(), e.op(), cat(doc_.label, ": graph.nodes[", at, "] ",
-                                        quoted(doc_.nodes[at].id), ": ", e.message()));
+                                        in_quotes(doc_.nodes[at].id), ": ", e.message()));
     }
   }
 
@@ -253,7 +253,7 @@ class Assembler {
       const ir::ValueId v = value_[d.tensor];
       const std::string& name = tensor_name(d.tensor);
       if (graph_.dtype(v) != d.dtype) {
-        doc_.stop(NEF_DTYPE_MISMATCH, cat("tensors ", quoted(name)),
+        doc_.stop(NEF_DTYPE_MISMATCH, cat("tensors ", in_quotes(name)),
                   cat("declared as ", ir::dtype_name(d.dtype), ", but ", made_by(d), " makes ",
                       ir::dtype_name(graph_.dtype(v))));
       }
@@ -261,14 +261,14 @@ class Assembler {
       const bool same = std::equal(declared.begin(), declared.end(), inferred.begin(), inferred.end(),
                                    [&](ir::Dim a, ir::Dim b) { return dims_agree(a, b); });
       if (same) continue;
-      doc_.stop(NEF_SHAPE_MISMATCH, cat("tensors ", quoted(name)),
+      doc_.stop(NEF_SHAPE_MISMATCH, cat("tensors ", in_quotes(name)),
                 cat("declared as ", ir::shape_str(declared, graph_.pool()), ", but ", made_by(d),
                     " makes ", ir::shape_str(inferred, graph_.pool())));
     }
   }
 
   std::string made_by(const DocDeclaration& d) const {
-    return quoted(doc_.nodes[doc_.tensors[d.tensor].maker].id);
+    return in_quotes(doc_.nodes[doc_.tensors[d.tensor].maker].id);
   }
 
   void add_outputs() {

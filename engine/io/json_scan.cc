@@ -113,7 +113,7 @@ class Scanner {
     if (text_[at_] == '\0') error(NEF_PARSE, at_, "NUL byte");
     const size_t n = utf8_sequence(text_.substr(at_));
     if (n == 0) error(NEF_PARSE, at_, "invalid UTF-8");
-    error(NEF_PARSE, at_, cat(quoted(text_.substr(at_, n)), " where ", wanted, " is expected"));
+    error(NEF_PARSE, at_, cat(in_quotes(text_.substr(at_, n)), " where ", wanted, " is expected"));
   }
 
   void skip_space() {
@@ -209,7 +209,7 @@ class Scanner {
       }
     }
     if (twice != nullptr) {
-      error(NEF_DUPLICATE_NAME, twice->offset, cat("duplicate key ", quoted(twice->text)));
+      error(NEF_DUPLICATE_NAME, twice->offset, cat("duplicate key ", in_quotes(twice->text)));
     }
     keys_.erase(begin, keys_.end());
     decoded_.resize(frame.first_decoded);

@@ -28,7 +28,7 @@ struct LoadInfo {
 struct LoadOptions {
   // A folder whose files and links are trusted: data files may then be links, as in a Hugging
   // Face cache, as long as they end beneath it. Empty: no links at all.
-  std::string data_root;
+  std::string data_root = {};
   // false: weights are read into memory, safe from later changes of the file.
   bool map_weights = true;
   // Names the bytes in messages; a path names itself.

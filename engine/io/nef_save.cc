@@ -72,7 +72,7 @@ void save_plain(const ir::Graph& graph, const std::string& path, const SaveOptio
   json.finish();
   if (!tensors.empty()) {
     if (const char* fault = path_fault(name)) {
-      fail(NEF_INVALID_ARGUMENT, "save", cat("the name of the data file ", quoted(name), " ", fault));
+      fail(NEF_INVALID_ARGUMENT, "save", cat("the name of the data file ", in_quotes(name), " ", fault));
     }
     check_replaceable(weights, path);
     AtomicFile data(weights);

@@ -210,7 +210,7 @@ class Writer {
   void write_text_attr(std::string_view s) {
     const char* fault = s.empty() ? nullptr : name_fault(s);
     if (fault != nullptr) {
-      fail(NEF_INVALID_ARGUMENT, "save", cat("the string attribute ", quoted(s), " ", fault));
+      fail(NEF_INVALID_ARGUMENT, "save", cat("the string attribute ", in_quotes(s), " ", fault));
     }
     string(s);
   }
@@ -299,7 +299,7 @@ class Writer {
     std::string text = dim_name(graph_.pool(), d);
     if (text.size() > kMaxDimText) {
       if (graph_.def(v) == ir::ValueDef::Input) {
-        fail(NEF_LIMIT_EXCEEDED, "save", cat("a dim of input ", quoted(names_.values[v]),
+        fail(NEF_LIMIT_EXCEEDED, "save", cat("a dim of input ", in_quotes(names_.values[v]),
                                              " needs more than ", kMaxDimText, " bytes as text"));
       }
       text = "?";  // inference finds it again
@@ -327,7 +327,7 @@ class Writer {
   void write_inline(ir::ValueId v, std::span<const std::byte> bytes) {
     if (bytes.size() > kMaxInlineBytes) {
       fail(NEF_LIMIT_EXCEEDED, "save",
-           cat("constant ", quoted(names_.values[v]), " has ", bytes.size(),
+           cat("constant ", in_quotes(names_.values[v]), " has ", bytes.size(),
                " bytes; plain JSON holds at most ", kMaxInlineBytes, " of one, save a bundle"));
     }
     out_ += '"';
@@ -365,7 +365,7 @@ class Writer {
     bool first = true;
     for (const auto& [name, e] : symbols) {
       if (const char* fault = name_fault(name)) {
-        fail(NEF_INVALID_ARGUMENT, "save", cat("the name of dim ", quoted(name), " ", fault));
+        fail(NEF_INVALID_ARGUMENT, "save", cat("the name of dim ", in_quotes(name), " ", fault));
       }
       item(&first, "    ");
       string(name);

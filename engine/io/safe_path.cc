@@ -21,7 +21,7 @@ namespace {
 constexpr int kFileFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW;
 
 [[noreturn]] void unsafe(std::string_view name, const std::string& why) {
-  fail(NEF_UNSAFE_PATH, "load", cat("data file ", quoted(name), " ", why));
+  fail(NEF_UNSAFE_PATH, "load", cat("data file ", in_quotes(name), " ", why));
 }
 
 // Fails with the errno of an open beneath a folder.
@@ -30,12 +30,12 @@ constexpr int kFileFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW;
     unsafe(name, "is, or is reached through, a symbolic link; pass data_root to allow links "
                  "inside a folder you trust");
   }
-  io_error("load", quoted(name), "cannot open data file", err);
+  io_error("load", in_quotes(name), "cannot open data file", err);
 }
 
 Fd open_folder(const std::string& path, const std::string& name) {
   Fd fd(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (!fd) io_error("load", path, cat("cannot open the folder of data file ", quoted(name)).c_str(), errno);
+  if (!fd) io_error("load", path, cat("cannot open the folder of data file ", in_quotes(name)).c_str(), errno);
   return fd;
 }
 
@@ -71,7 +71,7 @@ Fd open_without_links(const Fd& folder, const std::string& name, int* err) {
 
 std::string real_path(const std::string& path, const std::string& name) {
   char* resolved = ::realpath(path.c_str(), nullptr);
-  if (resolved == nullptr) io_error("load", path, cat("cannot resolve data file ", quoted(name)).c_str(), errno);
+  if (resolved == nullptr) io_error("load", path, cat("cannot resolve data file ", in_quotes(name)).c_str(), errno);
   std::string out = resolved;
   ::free(resolved);
   return out;
@@ -84,7 +84,7 @@ Fd open_in_root(const std::string& folder, const std::string& root, const std::s
   const std::string file = real_path(cat(folder, "/", name), name);
   const std::string prefix = top == "/" ? top : top + "/";
   if (file.compare(0, prefix.size(), prefix) != 0) {
-    unsafe(name, cat("lies outside the data root ", quoted(root)));
+    unsafe(name, cat("lies outside the data root ", in_quotes(root)));
   }
   int err = 0;
   Fd fd = open_without_links(open_folder(top, name), file.substr(prefix.size()), &err);
@@ -115,7 +115,7 @@ Fd open_beneath(const std::string& folder, const std::string& root, const std::s
   Fd fd = open_without_links(open_folder(folder, name), name, &err);
   if (!fd) refused(name, err);
   struct stat st;
-  if (::fstat(fd.get(), &st) != 0) io_error("load", quoted(name), "cannot stat", errno);
+  if (::fstat(fd.get(), &st) != 0) io_error("load", in_quotes(name), "cannot stat", errno);
   if (S_ISREG(st.st_mode) && st.st_nlink > 1) {
     unsafe(name, "has a second hard link; copy it, or pass data_root to allow links inside a "
                  "folder you trust");

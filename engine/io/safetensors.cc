@@ -84,7 +84,7 @@ bool read_extent(const cJSON& item, uint64_t* out) {
 class EntryReader {
  public:
   EntryReader(const std::string& label, StEntry& entry)
-      : where_(cat(label, ": tensor ", quoted(entry.name))), entry_(entry) {}
+      : where_(cat(label, ": tensor ", in_quotes(entry.name))), entry_(entry) {}
 
   void read(const cJSON& object) {
     if (!cJSON_IsObject(&object)) stop(cat("expected an object, got ", json_kind(object)));
@@ -94,7 +94,7 @@ class EntryReader {
       if (key == "dtype") read_dtype(field);
       else if (key == "shape") read_shape(field), shape = true;
       else if (key == "data_offsets") read_offsets(field), offsets = true;
-      else stop(cat("unknown key ", quoted(key)));
+      else stop(cat("unknown key ", in_quotes(key)));
     }
     if (dtype_ == nullptr) stop("has no dtype");
     if (!shape) stop("has no shape");
@@ -111,7 +111,7 @@ class EntryReader {
     if (!cJSON_IsString(&field)) stop("dtype is not a string");
     dtype_ = find_dtype(field.valuestring);
     if (dtype_ == nullptr) {
-      fail(NEF_UNSUPPORTED, "load", cat(where_, ": unknown dtype ", quoted(field.valuestring)));
+      fail(NEF_UNSUPPORTED, "load", cat(where_, ": unknown dtype ", in_quotes(field.valuestring)));
     }
     entry_.dtype_name = dtype_->name;
     entry_.dtype = dtype_->dtype;
@@ -171,7 +171,7 @@ std::map<std::string, std::string> read_metadata(JsonSpan span, const std::strin
   std::string key;
   JsonSpan value;
   for (JsonWalk walk(span); walk.next_member(&key, &value);) {
-    if (!value.is_string()) bad(label, cat("__metadata__ ", quoted(key), " is not a string"));
+    if (!value.is_string()) bad(label, cat("__metadata__ ", in_quotes(key), " is not a string"));
     out.emplace(key, decode_json_string(value.text.substr(1, value.text.size() - 2)));
   }
   return out;
@@ -266,7 +266,7 @@ void SafeTensors::check_layout(uint64_t data_bytes) {
   uint64_t at = 0;
   for (const StEntry& e : entries_) {
     if (e.begin != at) {
-      bad(label_, cat("tensor ", quoted(e.name), " begins at byte ", e.begin, " of the data, ", at,
+      bad(label_, cat("tensor ", in_quotes(e.name), " begins at byte ", e.begin, " of the data, ", at,
                       " bytes are taken before it: tensors must follow each other without holes "
                       "or overlaps"));
     }

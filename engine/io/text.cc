@@ -57,7 +57,7 @@ const char* name_fault(std::string_view name) {
   return nullptr;
 }
 
-std::string quoted(std::string_view name) {
+std::string in_quotes(std::string_view name) {
   std::string out = "'";
   for (size_t i = 0; i < name.size();) {
     if (out.size() > kQuotedMax) {

@@ -16,7 +16,7 @@ size_t utf8_sequence(std::string_view s);
 const char* name_fault(std::string_view name);
 
 // A name as it appears in messages: quoted, controls and broken UTF-8 escaped, long ones cut.
-std::string quoted(std::string_view name);
+std::string in_quotes(std::string_view name);
 
 // Appends `s` as a JSON string with quotes. `s` is valid UTF-8.
 void append_json_string(std::string& out, std::string_view s);

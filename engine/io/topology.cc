@@ -82,7 +82,7 @@ uint32_t operand_from(const Document& doc, uint32_t from, uint32_t to) {
   const DocNode& last = doc.nodes[path.back()];
   const uint32_t operand = operand_from(doc, path.back(), path.front());
   std::string closing = cat("input ", operand, " of ", first.id, ", tensor ",
-                            quoted(doc.tensors[inputs(doc, path.front())[operand]].name));
+                            in_quotes(doc.tensors[inputs(doc, path.front())[operand]].name));
   for (size_t i = 0; i < doc.edges.size(); ++i) {
     if (doc.edges[i].from == last.id && doc.edges[i].to == first.id) {
       closing += cat(" (graph.edges[", i, "])");
@@ -165,20 +165,20 @@ void check_edges(const Document& doc, const std::unordered_map<std::string, uint
     const std::string where = cat("graph.edges[", listed[i].index, "]");
     const auto [to, from] = listed[i].pair;
     if (i > 0 && listed[i - 1].pair == listed[i].pair) {
-      doc.stop(NEF_DUPLICATE_NAME, where, cat("the edge from ", quoted(doc.nodes[from].id), " to ",
-                                              quoted(doc.nodes[to].id), " is listed twice"));
+      doc.stop(NEF_DUPLICATE_NAME, where, cat("the edge from ", in_quotes(doc.nodes[from].id), " to ",
+                                              in_quotes(doc.nodes[to].id), " is listed twice"));
     }
     if (!std::binary_search(wanted.begin(), wanted.end(), listed[i].pair)) {
       doc.stop(NEF_INVALID_ARGUMENT, where,
-               cat("no input of ", quoted(doc.nodes[to].id), " is an output of ",
-                   quoted(doc.nodes[from].id)));
+               cat("no input of ", in_quotes(doc.nodes[to].id), " is an output of ",
+                   in_quotes(doc.nodes[from].id)));
     }
   }
   for (size_t i = 0; i < wanted.size(); ++i) {
     if (i < listed.size() && listed[i].pair == wanted[i]) continue;
     doc.stop(NEF_INVALID_ARGUMENT, "graph.edges",
-             cat("an input of ", quoted(doc.nodes[wanted[i].first].id), " is an output of ",
-                 quoted(doc.nodes[wanted[i].second].id), ", but that edge is missing; list all "
+             cat("an input of ", in_quotes(doc.nodes[wanted[i].first].id), " is an output of ",
+                 in_quotes(doc.nodes[wanted[i].second].id), ", but that edge is missing; list all "
                  "edges or none"));
   }
 }

@@ -29,8 +29,8 @@ TEST(Names, FaultsAreNamed) {
 }
 
 TEST(Names, MessagesStayPrintable) {
-  EXPECT_EQ(quoted("a\n\xff\x1b"), "'a\\x0a\\xff\\x1b'");
-  EXPECT_LT(quoted(std::string(10000, 'x')).size(), 120u);
+  EXPECT_EQ(in_quotes("a\n\xff\x1b"), "'a\\x0a\\xff\\x1b'");
+  EXPECT_LT(in_quotes(std::string(10000, 'x')).size(), 120u);
 }
 
 TEST(Base64, RoundTripsEveryLength) {
