@@ -27,6 +27,7 @@ void register_families() {
   register_elementwise();
   register_movement();
   register_contractions();
+  register_normalizations();
 }
 
 nef_code init(const nef_backend_host* host, nef_backend_error* err) {

@@ -137,6 +137,14 @@ void scale_shift(const T* x, int64_t n, T scale, T shift, T* y) {
   map(x, n, y, [&](auto v, int64_t, int64_t) HWY_ATTR { return hn::MulAdd(v, a, b); });
 }
 template <typename T>
+void affine(const T* x, int64_t n, T mean, T factor, T bias, T* y) {
+  const Tag<T> d;
+  const auto m = hn::Set(d, mean), f = hn::Set(d, factor), b = hn::Set(d, bias);
+  map(x, n, y, [&](auto v, int64_t, int64_t) HWY_ATTR {
+    return hn::MulAdd(hn::Sub(v, m), f, b);
+  });
+}
+template <typename T>
 void add(const T* a, const T* b, int64_t n, T* y) {
   map(a, n, y, [&](auto v, int64_t i, int64_t part) HWY_ATTR {
     return hn::Add(v, load_part(Tag<T>(), b + i, part));
@@ -180,9 +188,9 @@ void normalize(const T* x, int64_t n, T mean, T factor, const T* scale, const T*
 
 template <typename T>
 const RowOps<T>& ops() {
-  static const RowOps<T> table = {sum<T>,         sum_squares<T>, sum_abs<T>,  max<T>,
-                                  exp_shifted<T>, scale_shift<T>, add<T>,      max_into<T>,
-                                  add_scaled<T>,  normalize<T>};
+  static const RowOps<T> table = {sum<T>,         sum_squares<T>, sum_abs<T>, max<T>,
+                                  exp_shifted<T>, scale_shift<T>, affine<T>,  add<T>,
+                                  max_into<T>,    add_scaled<T>,  normalize<T>};
   return table;
 }
 const RowOps<float>& ops_float() { return ops<float>(); }
@@ -294,6 +302,43 @@ void store_floats(nef_dtype dtype, const float* x, int64_t n, void* dst, int64_t
     for (int64_t i = 0; i < n; ++i) y[i] = x[i];
   } else {
     std::copy_n(x, n, static_cast<float*>(dst) + offset);
+  }
+}
+
+template <>
+void load_row<float>(nef_dtype dtype, const void* src, int64_t offset, int64_t n, float* out) {
+  load_floats(dtype, src, offset, n, out);
+}
+template <>
+void store_row<float>(nef_dtype dtype, const float* x, int64_t n, void* dst, int64_t offset) {
+  store_floats(dtype, x, n, dst, offset);
+}
+// Narrower floats are exact in float on the way.
+constexpr int64_t kDoubleChunk = 64;
+template <>
+void load_row<double>(nef_dtype dtype, const void* src, int64_t offset, int64_t n, double* out) {
+  if (dtype == NEF_FLOAT64) {
+    std::copy_n(static_cast<const double*>(src) + offset, n, out);
+    return;
+  }
+  float chunk[kDoubleChunk];
+  for (int64_t i = 0; i < n; i += kDoubleChunk) {
+    const int64_t part = std::min(kDoubleChunk, n - i);
+    load_floats(dtype, src, offset + i, part, chunk);
+    std::copy_n(chunk, part, out + i);
+  }
+}
+template <>
+void store_row<double>(nef_dtype dtype, const double* x, int64_t n, void* dst, int64_t offset) {
+  if (dtype == NEF_FLOAT64) {
+    std::copy_n(x, n, static_cast<double*>(dst) + offset);
+    return;
+  }
+  float chunk[kDoubleChunk];
+  for (int64_t i = 0; i < n; i += kDoubleChunk) {
+    const int64_t part = std::min(kDoubleChunk, n - i);
+    for (int64_t j = 0; j < part; ++j) chunk[j] = static_cast<float>(x[i + j]);
+    store_floats(dtype, chunk, part, dst, offset + i);
   }
 }
 }  // namespace nef::cpu

@@ -17,6 +17,8 @@ struct RowOps {
   // y = exp(x - shift), returns its sum; y may be null.
   T (*exp_shifted)(const T* x, int64_t n, T shift, T* y);
   void (*scale_shift)(const T* x, int64_t n, T scale, T shift, T* y);  // x * scale + shift
+  // (x - mean) * factor + bias
+  void (*affine)(const T* x, int64_t n, T mean, T factor, T bias, T* y);
   void (*add)(const T* a, const T* b, int64_t n, T* y);
   void (*max_into)(const T* x, int64_t n, T* y);        // y = max(y, x), NaN wins
   void (*add_scaled)(const T* x, int64_t n, T scale, T* y);  // y += x * scale
@@ -29,5 +31,11 @@ const RowOps<T>& row_ops();
 // Conversions of float16, bfloat16, float32 (and float64) rows.
 void load_floats(nef_dtype dtype, const void* src, int64_t offset, int64_t n, float* out);
 void store_floats(nef_dtype dtype, const float* x, int64_t n, void* dst, int64_t offset);
+
+// The same for rows of T, float or double.
+template <typename T>
+void load_row(nef_dtype dtype, const void* src, int64_t offset, int64_t n, T* out);
+template <typename T>
+void store_row(nef_dtype dtype, const T* x, int64_t n, void* dst, int64_t offset);
 
 }  // namespace nef::cpu
