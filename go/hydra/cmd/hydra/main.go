@@ -39,7 +39,7 @@ func (e usageError) Unwrap() error { return e.error }
 
 func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
-// shown is an error whose text has been printed already.
+// errShown is an error whose text has been printed already.
 var errShown = errors.New("")
 
 // app is what the commands share.
@@ -95,7 +95,7 @@ func (a *app) command() *cobra.Command {
 		return usagef("%w; %s --help lists the flags", err, cmd.CommandPath())
 	})
 	root.AddCommand(a.runCommand(), a.buildCommand(), a.inspectCommand(), a.planCommand(),
-		a.devicesCommand(), a.benchCommand(), a.versionCommand())
+		a.devicesCommand(), a.benchCommand(), a.traceCommand(), a.versionCommand())
 	return root
 }
 

@@ -111,7 +111,7 @@ func (a *app) runTimes(ctx context.Context, program *nef.Program, values nef.Val
 func parseOutputs(g *model, flags []string) (map[string]tensorfile.Reference, error) {
 	targets := map[string]tensorfile.Reference{}
 	for _, flag := range flags {
-		name, ref, err := splitFlag("--output", flag)
+		name, ref, err := splitFlag("--output", flag, g.outputs)
 		if err != nil {
 			return nil, err
 		}
@@ -129,8 +129,8 @@ func parseOutputs(g *model, flags []string) (map[string]tensorfile.Reference, er
 	return targets, nil
 }
 
-func splitFlag(flag, text string) (string, tensorfile.Reference, error) {
-	name, value, ok := cutName(text)
+func splitFlag(flag, text string, ports []port) (string, tensorfile.Reference, error) {
+	name, value, ok := cutName(text, ports)
 	if !ok {
 		return "", tensorfile.Reference{}, usagef("%s %q: expected NAME=VALUE", flag, text)
 	}
@@ -141,11 +141,15 @@ func splitFlag(flag, text string) (string, tensorfile.Reference, error) {
 	return name, ref, nil
 }
 
-// cutName splits NAME=VALUE. Names may hold '=' themselves: the value begins at "=@" or at the last
-// '=' before JSON, which holds none outside strings.
-func cutName(text string) (name, value string, ok bool) {
-	if at := strings.Index(text, "=@"); at > 0 {
-		return text[:at], text[at+1:], true
+// cutName splits NAME=VALUE. A name may hold '=' itself, so those of the model are tried first.
+func cutName(text string, ports []port) (name, value string, ok bool) {
+	for _, p := range ports {
+		if rest, found := strings.CutPrefix(text, p.Name+"="); found && len(p.Name) >= len(name) {
+			name, value, ok = p.Name, rest, true
+		}
+	}
+	if ok {
+		return name, value, true
 	}
 	name, value, ok = strings.Cut(text, "=")
 	return name, value, ok && name != ""
@@ -182,7 +186,7 @@ func (g *model) readInputs(o runOptions) (nef.Values, error) {
 }
 
 func (g *model) readInput(values nef.Values, sizes map[string]int, flag string) error {
-	name, ref, err := splitFlag("--input", flag)
+	name, ref, err := splitFlag("--input", flag, g.inputs)
 	if err != nil {
 		return err
 	}
