@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cpu/copy.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "backends/cpu/dtypes.h"
+#include "backends/cpu/kernel.h"
+#include "backends/cpu/odometer.h"
+
+namespace nef::cpu {
+namespace {
+
+constexpr size_t kChunkBytes = 256 * 1024;  // about 30 us of copying
+constexpr int64_t kBlock = 32;              // transposes go in blocks of 32 x 32
+
+// Drops dims of size 1 and merges neighbours that one step covers.
+StridedView merge(const StridedView& view) {
+  StridedView out;
+  out.data = view.data;
+  for (int d = 0; d < view.rank; ++d) {
+    if (view.dims[d] == 1) continue;
+    const int last = out.rank - 1;
+    if (last >= 0 && out.steps[last] == view.steps[d] * view.dims[d]) {
+      out.dims[last] *= view.dims[d];
+      out.steps[last] = view.steps[d];
+    } else {
+      out.push(view.dims[d], view.steps[d]);
+    }
+  }
+  if (out.rank == 0) out.push(1, 1);
+  return out;
+}
+
+int64_t count_of(const StridedView& view) {
+  int64_t n = 1;
+  for (int d = 0; d < view.rank; ++d) n *= view.dims[d];
+  return n;
+}
+
+template <class T>
+void copy_row(T* dst, const T* src, int64_t n, int64_t step) {
+  if (step == 1 && n >= 16) {
+    std::memcpy(dst, src, static_cast<size_t>(n) * sizeof(T));
+  } else if (step == 0) {
+    std::fill(dst, dst + n, *src);
+  } else {
+    for (int64_t i = 0; i < n; ++i) dst[i] = src[i * step];
+  }
+}
+
+// Row by row; a long row is cut into segments so that it spreads over threads.
+template <class T>
+void copy_by_rows(T* dst, const StridedView& view) {
+  const int last = view.rank - 1;
+  const int64_t n = view.dims[last], step = view.steps[last];
+  const int64_t segment = std::min<int64_t>(n, kChunkBytes / sizeof(T));
+  const int64_t segments = (n + segment - 1) / segment;
+  const int64_t rows = count_of(view) / n;
+  const auto* src = reinterpret_cast<const T*>(view.data);
+  parallel_for(rows * segments, copy_grain(static_cast<size_t>(segment) * sizeof(T)),
+               [&](int64_t begin, int64_t end) {
+                 Odometer row(view, last, begin / segments);
+                 for (int64_t u = begin; u < end; ++u) {
+                   const int64_t from = u % segments * segment;
+                   const int64_t m = std::min(segment, n - from);
+                   copy_row(dst + u / segments * n + from, src + row.offset() + from * step, m,
+                            step);
+                   if (u % segments == segments - 1) row.next();
+                 }
+               });
+}
+
+// The dim that is contiguous in the source, when it is not the last: a transpose.
+int transposed_dim(const StridedView& view) {
+  const int last = view.rank - 1;
+  if (view.steps[last] == 1 || view.steps[last] == 0 || view.dims[last] < 4) return -1;
+  for (int d = last - 1; d >= 0; --d) {
+    if (view.steps[d] == 1 && view.dims[d] >= 4) return d;
+  }
+  return -1;
+}
+
+// Blocks of the plane (dim `t`, last dim), so that both sides stay in cache.
+template <class T>
+void copy_transposed(T* dst, const StridedView& view, int t) {
+  const int last = view.rank - 1;
+  const int64_t rows = view.dims[t], columns = view.dims[last], step = view.steps[last];
+  int64_t dst_step = 1;  // of dim t in the destination
+  for (int d = t + 1; d <= last; ++d) dst_step *= view.dims[d];
+  // The other dims, each with its step in source and destination.
+  StridedView outer, outer_dst;
+  int64_t dense = 1;
+  int64_t dense_steps[NEF_MAX_RANK];
+  for (int d = last; d >= 0; --d) {
+    dense_steps[d] = dense;
+    dense *= view.dims[d];
+  }
+  for (int d = 0; d < last; ++d) {
+    if (d == t) continue;
+    outer.push(view.dims[d], view.steps[d]);
+    outer_dst.push(view.dims[d], dense_steps[d]);
+  }
+  const int64_t strips = (rows + kBlock - 1) / kBlock;
+  const auto* src = reinterpret_cast<const T*>(view.data);
+  const size_t strip_bytes = static_cast<size_t>(kBlock * columns) * sizeof(T);
+  parallel_for(count_of(outer) * strips, copy_grain(strip_bytes), [&](int64_t begin, int64_t end) {
+    for (int64_t u = begin; u < end; ++u) {
+      const Odometer from(outer, outer.rank, u / strips), to(outer_dst, outer.rank, u / strips);
+      const int64_t r0 = u % strips * kBlock, r1 = std::min(r0 + kBlock, rows);
+      for (int64_t c0 = 0; c0 < columns; c0 += kBlock) {
+        const int64_t c1 = std::min(c0 + kBlock, columns);
+        for (int64_t r = r0; r < r1; ++r) {
+          const T* s = src + from.offset() + r;
+          T* d = dst + to.offset() + r * dst_step;
+          for (int64_t c = c0; c < c1; ++c) d[c] = s[c * step];
+        }
+      }
+    }
+  });
+}
+
+}  // namespace
+
+int64_t copy_grain(size_t row_bytes) {
+  return static_cast<int64_t>(kChunkBytes / std::max<size_t>(row_bytes, 1)) + 1;
+}
+
+void copy_view(char* dst, const StridedView& view, size_t element_size) {
+  if (count_of(view) == 0) return;
+  const StridedView merged = merge(view);
+  const int t = transposed_dim(merged);
+  with_bits_type(element_size, [&]<class T>(T) {
+    if (t >= 0) copy_transposed(reinterpret_cast<T*>(dst), merged, t);
+    else copy_by_rows(reinterpret_cast<T*>(dst), merged);
+  });
+}
+
+void copy_bytes(char* dst, const char* src, size_t bytes) {
+  if (bytes == 0 || dst == src) return;
+  const auto chunks = static_cast<int64_t>((bytes + kChunkBytes - 1) / kChunkBytes);
+  parallel_for(chunks, 1, [&](int64_t begin, int64_t end) {
+    const size_t from = static_cast<size_t>(begin) * kChunkBytes;
+    const size_t to = std::min(static_cast<size_t>(end) * kChunkBytes, bytes);
+    std::memcpy(dst + from, src + from, to - from);
+  });
+}
+
+void copy_rows(char* dst, size_t dst_pitch, const char* src, size_t src_pitch, size_t row_bytes,
+               int64_t rows) {
+  if (row_bytes == 0 || rows == 0) return;
+  if (rows == 1) return copy_bytes(dst, src, row_bytes);
+  parallel_for(rows, copy_grain(row_bytes), [&](int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; ++r) {
+      std::memcpy(dst + static_cast<size_t>(r) * dst_pitch,
+                  src + static_cast<size_t>(r) * src_pitch, row_bytes);
+    }
+  });
+}
+
+void fill(char* dst, const char* element, size_t element_size, int64_t count) {
+  with_bits_type(element_size, [&]<class T>(T) {
+    T value;
+    std::memcpy(&value, element, sizeof(T));
+    auto* out = reinterpret_cast<T*>(dst);
+    parallel_for(count, kChunkBytes / sizeof(T), [&](int64_t begin, int64_t end) {
+      std::fill(out + begin, out + end, value);
+    });
+  });
+}
+
+void fill_zero(char* dst, size_t bytes) {
+  const char zero = 0;
+  fill(dst, &zero, 1, static_cast<int64_t>(bytes));
+}
+
+}  // namespace nef::cpu
