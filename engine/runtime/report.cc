@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cJSON.h>
+#include <cjson/cJSON.h>
 
 #include <algorithm>
 #include <memory>
@@ -46,7 +46,8 @@ cJSON* region_json(const compile::Program& p, uint32_t r) {
   add(out, "ops", ops);
   add(out, "node", graph.node_label(nodes.back()));
   add(out, "type", graph.type_str(graph.output(nodes.back())));
-  const bool host = p.placement.reason[r] == plan::Reason::HostWork;
+  const bool host = p.placement.reason[r] == plan::Reason::HostWork ||
+                    p.placement.reason[r] == plan::Reason::View;
   add(out, "device", host ? "host" : p.devices[p.placement.device[r]]->name);
   std::string why = plan::reason_text(p.placement.reason[r]);
   if (const auto it = p.placement.detail.find(r); it != p.placement.detail.end()) {

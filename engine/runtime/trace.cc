@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/runtime/trace.h"
 
-#include <cJSON.h>
+#include <cjson/cJSON.h>
 #include <time.h>
 
 #include <memory>
