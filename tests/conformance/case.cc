@@ -115,6 +115,13 @@ Tensor blank(nef_dtype dtype, std::vector<int64_t> dims) {
   return t;
 }
 
+// The elements of an index tensor as dims; false when one is too low to be a dim.
+bool read_content(const Tensor& t, std::vector<ir::Dim>& out) {
+  if (t.dtype != NEF_INT64 && t.dtype != NEF_INT32) return false;
+  for (int64_t i = 0; i < t.count(); ++i) out.push_back(int_at(t, i));
+  return std::none_of(out.begin(), out.end(), ir::is_expr);
+}
+
 }  // namespace
 
 bool is_float(nef_dtype dtype) { return ir::dtype_is_float(dtype); }
@@ -211,7 +218,6 @@ std::vector<int32_t> CaseBuilder::node(nef_op op, std::vector<int32_t> inputs,
                                        uint32_t unwanted) {
   std::vector<ir::Operand> operands;
   std::vector<std::vector<ir::Dim>> contents(inputs.size());
-  std::vector<std::vector<float>> floats(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
     ir::Operand o;
     if (inputs[i] >= 0) {
@@ -219,15 +225,10 @@ std::vector<int32_t> CaseBuilder::node(nef_op op, std::vector<int32_t> inputs,
       o.present = true;
       o.dtype = v.tensor.dtype;
       o.dims = v.tensor.dims;
-      if (v.role == Role::HostInput && !is_float(v.tensor.dtype)) {
-        for (int64_t k = 0; k < v.tensor.count(); ++k) contents[i].push_back(int_at(v.tensor, k));
-        o.has_content = true;
+      if (v.role == Role::HostInput) {
+        o.data = v.tensor.bytes.data();
+        o.has_content = read_content(v.tensor, contents[i]);
         o.content = contents[i];
-      } else if (v.role == Role::HostInput) {
-        for (int64_t k = 0; k < v.tensor.count(); ++k) {
-          floats[i].push_back(static_cast<float>(float_at(v.tensor, k)));
-        }
-        o.floats = floats[i];
       }
     }
     operands.push_back(o);
@@ -244,6 +245,7 @@ std::vector<int32_t> CaseBuilder::node(nef_op op, std::vector<int32_t> inputs,
   std::vector<Tensor> outputs;
   for (size_t i = 0; i < results.size(); ++i) {
     const auto dims = results[i].shape.view();
+    if (!ir::dims_static(dims)) throw std::logic_error(case_.name + ": the output shape is not known");
     if (unwanted >> i & 1u) outputs.push_back({});
     else outputs.push_back({results[i].dtype, {dims.begin(), dims.end()}, {}});
   }

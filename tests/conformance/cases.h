@@ -15,5 +15,12 @@ bool add_unary_cases(nef_op op, CaseList& out);
 bool add_binary_cases(nef_op op, CaseList& out);
 bool add_contraction_cases(nef_op op, CaseList& out);
 bool add_softmax_cases(nef_op op, CaseList& out);
+bool add_reduce_cases(nef_op op, CaseList& out);
+bool add_norm_cases(nef_op op, CaseList& out);
+bool add_window_cases(nef_op op, CaseList& out);
+bool add_movement_cases(nef_op op, CaseList& out);
+bool add_index_cases(nef_op op, CaseList& out);
+bool add_attention_cases(nef_op op, CaseList& out);
+bool add_resize_cases(nef_op op, CaseList& out);  // and Einsum
 
 }  // namespace nef::conformance

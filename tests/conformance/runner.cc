@@ -109,9 +109,12 @@ class Execution {
   }
 
  private:
-  RunResult fail(nef_code code) {
+  void note(nef_code code) {
     result_.code = code;
     result_.message = message_;
+  }
+  RunResult fail(nef_code code) {
+    note(code);
     return std::move(result_);
   }
 
@@ -173,7 +176,7 @@ class Execution {
     const nef_code code = run_on_stream(scratch.data());
     if (!memory_intact(scratch)) return false;
     if (code != NEF_OK) {
-      fail(code);
+      note(code);
       return false;
     }
     for (size_t i = 0; i < values_.size(); ++i) {
