@@ -47,8 +47,12 @@ class CallKernel final : public Kernel {
   std::shared_ptr<const Region> region_;
 };
 
-std::unique_ptr<Kernel> make_call(const Region& region, std::string*) {
-  return std::make_unique<CallKernel>(calls().at(region.nodes[0].op), region);
+std::unique_ptr<Kernel> make_call(const Region& region, std::string* why) {
+  const CallOp& call = calls().at(region.nodes[0].op);
+  const char* reason = call.refuse == nullptr ? nullptr : call.refuse(region);
+  if (reason == nullptr) return std::make_unique<CallKernel>(call, region);
+  *why = reason;
+  return nullptr;
 }
 
 }  // namespace

@@ -78,9 +78,10 @@ struct CallOp {
   void (*run)(const Call&);
   size_t (*scratch)(const Call&) = nullptr;  // looks at shapes only
   bool in_place = false;                     // output 0 may be input 0
+  const char* (*refuse)(const Region&) = nullptr;  // why this region is not served, or null
 };
 
-// Registers a kernel that serves every dtype that the op table allows.
+// Registers a kernel that serves every dtype that the op table allows, unless it refuses.
 void register_call(nef_op op, const CallOp& call);
 
 // An axis counted from the front.

@@ -11,6 +11,7 @@ void register_movement() {
   register_indexing();
   register_scatter();
   register_generators();
+  register_resize();
 }
 
 }  // namespace nef::cpu
