@@ -5,6 +5,7 @@ package graphview
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 )
 
@@ -94,7 +95,8 @@ func (l *layout) add(s slot) int {
 	return len(l.slots) - 1
 }
 
-// ranks is Kahn's algorithm: a node's row is one below its lowest input.
+// ranks is Kahn's algorithm: a node's row is one below its lowest input. Ops without inputs go as
+// low as they can.
 func ranks(g Graph) ([]int, error) {
 	waiting := make([]int, len(g.Nodes))
 	users := make([][]int, len(g.Nodes))
@@ -114,10 +116,11 @@ func ranks(g Graph) ([]int, error) {
 			ready = append(ready, i)
 		}
 	}
-	done := 0
-	for ; len(ready) > 0; done++ {
+	var order []int
+	for len(ready) > 0 {
 		i := ready[0]
 		ready = ready[1:]
+		order = append(order, i)
 		for _, u := range users[i] {
 			rank[u] = max(rank[u], rank[i]+1)
 			if waiting[u]--; waiting[u] == 0 {
@@ -125,10 +128,33 @@ func ranks(g Graph) ([]int, error) {
 			}
 		}
 	}
-	if done < len(g.Nodes) {
+	if len(order) < len(g.Nodes) {
 		return nil, fmt.Errorf("graphview: the graph has a cycle")
 	}
+	sink(g, order, users, rank)
 	return rank, nil
+}
+
+// sink moves ops that depend on no input, such as the transpose of a weight, down to their first
+// user: on top they would make a long row with long edges.
+func sink(g Graph, order []int, users [][]int, rank []int) {
+	floating := make([]bool, len(g.Nodes))
+	for _, i := range order {
+		floating[i] = g.Nodes[i].Kind == Op
+		for _, e := range g.Nodes[i].Inputs {
+			floating[i] = floating[i] && floating[e.From]
+		}
+	}
+	for _, i := range slices.Backward(order) {
+		if !floating[i] || len(users[i]) == 0 {
+			continue
+		}
+		first := rank[users[i][0]]
+		for _, u := range users[i] {
+			first = min(first, rank[u])
+		}
+		rank[i] = first - 1
+	}
 }
 
 // route connects slots, with one passing slot per row that an edge crosses. Edges from the same
