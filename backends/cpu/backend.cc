@@ -25,9 +25,12 @@ constexpr size_t kAlignment = 64;
 
 void register_families() {
   register_elementwise();
+  register_reductions();
   register_movement();
   register_contractions();
   register_normalizations();
+  register_convolutions();
+  register_attention();
 }
 
 nef_code init(const nef_backend_host* host, nef_backend_error* err) {

@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "backends/cpu/conv.h"
 #include "backends/cpu/gemm_tasks.h"
 #include "backends/cpu/norm_rows.h"
 
@@ -194,10 +195,13 @@ std::unique_ptr<Kernel> make_matmul(const Region& region, std::string*) {
   return make_integer_matmul(region, spec);
 }
 
-std::unique_ptr<Kernel> make_fused_matmul_region(const Region& region, std::string* why) {
+std::unique_ptr<Kernel> make_epilogue_region(const Region& region, std::string* why) {
   const Node& node = region.nodes[0];
+  if (node.op == NEF_OP_CONV || node.op == NEF_OP_CONV_TRANSPOSE) {
+    return make_conv_epilogue(region, why);
+  }
   if (node.op != NEF_OP_MATMUL && node.op != NEF_OP_GEMM && node.op != NEF_OP_FUSED_MATMUL) {
-    *why = "epilogue: op id " + std::to_string(node.op) + " is not a matrix product";
+    *why = "epilogue: op id " + std::to_string(node.op) + " is not a contraction";
     return nullptr;
   }
   MatmulSpec spec = parse_node(node);
@@ -230,7 +234,7 @@ void register_contractions() {
     register_op(op, make_matmul);
   }
   register_op(NEF_OP_EINSUM, make_einsum);
-  register_region(NEF_REGION_EPILOGUE, make_fused_matmul_region);
+  register_region(NEF_REGION_EPILOGUE, make_epilogue_region);
 }
 
 }  // namespace nef::cpu

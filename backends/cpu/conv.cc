@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: Apache-2.0
+// Conv and ConvTranspose as products of the weights with packed windows of the input, tile by
+// tile; depthwise Conv directly.
+#include <algorithm>
+
+#include "backends/cpu/conv.h"
+#include "backends/cpu/conv_pack.h"
+#include "backends/cpu/gemm.h"
+#include "backends/cpu/gemm_epilogue.h"
+#include "backends/cpu/gemm_tasks.h"
+#include "backends/cpu/gemm_values.h"
+#include "backends/cpu/matmul.h"
+
+namespace nef::cpu {
+namespace {
+
+constexpr int64_t kTileElements = 48 * 1024;  // of packed input per task: it stays in L2
+constexpr int64_t kRowDims = 2;               // [N, M] are rows of the result, the rest columns
+
+struct ConvSpec {
+  int32_t x = -1, w = -1, bias = -1;
+  int32_t conv_out = -1;  // what the convolution itself gives
+  int32_t y = -1;         // the region's output
+  bool transposed = false;
+  int64_t groups = 1;
+  WindowAttrs window;
+  Epilogue epilogue;
+};
+
+template <typename T>
+class ConvPrepared final : public Prepared {
+ public:
+  ConvPrepared(const ValueTable& values, const ConvSpec& spec, const Tensor* constants)
+      : values_(values),
+        spec_(spec),
+        slots_(task_slots()),
+        native_(values.dtype(spec.x) == (sizeof(T) == 8 ? NEF_FLOAT64 : NEF_FLOAT32)) {
+    for (size_t i = 0; i < values_.size(); ++i) {
+      ranks_.push_back(values_.rank(static_cast<int32_t>(i)));
+    }
+    if (!values_.constant(spec_.w)) return;
+    const int64_t count = values_.count(constants, spec_.w);
+    AlignedBuffer<T> converted(count);
+    const T* w = load(constants, spec_.w, converted.data());
+    const Shape s = weight_shape(constants[spec_.w].dims, constants[spec_.w].dims[0]);
+    packed_ = AlignedBuffer<T>(count);
+    arrange(s, w, packed_.data());
+  }
+
+  uint64_t packed_bytes() const override { return packed_.bytes(); }
+  size_t scratch_bytes(const Tensor* values) const override {
+    ScratchLayout layout;
+    carve(layout, values);
+    return layout.used();
+  }
+
+  void launch(const Tensor* values, void* scratch) const override {
+    ScratchLayout layout(scratch);
+    const Pieces p = carve(layout, values);
+    if (values_.count(values, spec_.y) == 0) return;
+    check_output(values);
+    const T* x = load(values, spec_.x, p.x);
+    const T* w = packed_.data();
+    if (w == nullptr) {
+      arrange(shape(values), load(values, spec_.w, p.w), p.arranged);
+      w = p.arranged;
+    }
+    const T* bias = spec_.bias < 0 ? nullptr : load(values, spec_.bias, p.bias);
+    T* y = native_ ? static_cast<T*>(values[spec_.y].data) : p.y;
+    if (depthwise(shape(values))) {
+      run_depthwise(values, x, w, bias, y);
+    } else {
+      run_product(values, x, w, bias, y, p.tiles);
+    }
+    if constexpr (sizeof(T) == 4) {
+      if (!native_) {
+        store_floats_parallel(values_.dtype(spec_.y), y, values_.count(values, spec_.y),
+                              values[spec_.y].data);
+      }
+    }
+  }
+
+ private:
+  struct Shape {
+    int64_t batch = 1;
+    int64_t filters = 1;   // of one group
+    int64_t channels = 1;  // of one group
+    int64_t kernel = 1;
+    int64_t depth() const { return channels * kernel; }
+  };
+  struct Pieces {
+    T *x = nullptr, *w = nullptr, *arranged = nullptr, *bias = nullptr, *y = nullptr,
+      *tiles = nullptr;
+  };
+
+  Shape weight_shape(const int64_t* w, int64_t first) const {
+    Shape s;
+    s.filters = spec_.transposed ? w[1] : first / spec_.groups;
+    s.channels = spec_.transposed ? first / spec_.groups : w[1];
+    for (int i = 2; i < ranks_[spec_.w]; ++i) s.kernel *= w[i];
+    return s;
+  }
+  Shape shape(const Tensor* values) const {
+    Shape s = weight_shape(values[spec_.w].dims, values[spec_.w].dims[0]);
+    s.batch = values[spec_.x].dims[0];
+    return s;
+  }
+  Window window(const Tensor* values) const {
+    return make_window(spec_.window, values[spec_.x].dims, values[spec_.y].dims, ranks_[spec_.x],
+                       values[spec_.w].dims + 2, spec_.transposed);
+  }
+  bool depthwise(const Shape& s) const { return !spec_.transposed && s.channels == 1; }
+
+  Pieces carve(ScratchLayout& layout, const Tensor* values) const {
+    Pieces p;
+    const Shape s = shape(values);
+    if (!native_) {
+      p.x = layout.take<T>(values_.count(values, spec_.x));
+      p.w = layout.take<T>(values_.count(values, spec_.w));
+      if (spec_.bias >= 0) p.bias = layout.take<T>(values_.count(values, spec_.bias));
+      p.y = layout.take<T>(values_.count(values, spec_.y));
+    }
+    if (packed_.data() == nullptr) p.arranged = layout.take<T>(values_.count(values, spec_.w));
+    p.tiles = layout.take<T>(slots_ * tile_size(s));
+    return p;
+  }
+  // Room for one tile: never less for a deeper product.
+  static int64_t tile_size(const Shape& s) {
+    return kTileElements + s.depth() * gemm_ops<T>().nr;
+  }
+
+  const T* load(const Tensor* values, int32_t id, T* piece) const {
+    const void* data = values_.data(values, id);
+    if constexpr (sizeof(T) == 4) {
+      if (!native_) {
+        load_floats_parallel(values_.dtype(id), data, values_.count(values, id), piece);
+        return piece;
+      }
+    }
+    return static_cast<const T*>(data);
+  }
+
+  // Weights per group as packed rows [filters][channels * kernel] (see gemm.h).
+  void arrange(const Shape& s, const T* w, T* out) const {
+    const auto& ops = gemm_ops<T>();
+    if (!spec_.transposed && s.channels == 1) {
+      std::copy_n(w, spec_.groups * s.filters * s.depth(), out);
+      return;
+    }
+    const int64_t size = s.filters * s.depth();
+    for (int64_t g = 0; g < spec_.groups; ++g) {
+      const T* src = w + g * size;
+      if (!spec_.transposed) {
+        ops.pack_a(src, s.depth(), 1, s.filters, s.depth(), out + g * size);
+        continue;
+      }
+      pack_transposed(s, src, out + g * size);
+    }
+  }
+  // ConvTranspose stores [channels][filters][kernel].
+  static void pack_transposed(const Shape& s, const T* src, T* out) {
+    const int64_t panels = ceil_div(s.filters, gemm_ops<T>().mr);
+    for (int64_t p = 0; p < panels; ++p) {
+      const int64_t row = panel_row(s.filters, panels, p);
+      const int64_t end = panel_row(s.filters, panels, p + 1);
+      for (int64_t c = 0; c < s.channels; ++c) {
+        for (int64_t k = 0; k < s.kernel; ++k) {
+          for (int64_t m = row; m < end; ++m) *out++ = src[(c * s.filters + m) * s.kernel + k];
+        }
+      }
+    }
+  }
+
+  EpilogueRun<T> epilogue(const Tensor* values, const T* bias) const {
+    const int rank = ranks_[spec_.y];
+    const int64_t* dims = values[spec_.y].dims;
+    EpilogueRun<T> run;
+    if (bias != nullptr) {
+      int64_t bias_dims[NEF_MAX_RANK];
+      std::fill_n(bias_dims, rank, int64_t{1});
+      bias_dims[0] = dims[1];
+      run.add_operand(EpilogueOp::kAdd, bias, bias_dims, rank - 1, dims, rank, kRowDims);
+    }
+    if constexpr (sizeof(T) == 4) {
+      bind_epilogue(spec_.epilogue, values, ranks_, dims, rank, kRowDims, &run);
+    }
+    return run;
+  }
+
+  void check_output(const Tensor* values) const {
+    if (values_.count(values, spec_.y) == values_.count(values, spec_.conv_out)) return;
+    throw BackendError(NEF_SHAPE_MISMATCH,
+                       "conv: an operand of its epilogue is larger than its result");
+  }
+
+  void run_depthwise(const Tensor* values, const T* x, const T* w, const T* bias, T* y) const {
+    const Shape s = shape(values);
+    const Window window = this->window(values);
+    const EpilogueRun<T> steps = epilogue(values, nullptr);
+    const int64_t filters = s.filters * spec_.groups;
+    const int64_t work = std::max<int64_t>(1, window.out_count * window.kernel_count);
+    parallel_for(s.batch * filters, std::max<int64_t>(1, kTileElements / work),
+                 [&](int64_t begin, int64_t end) {
+                   for (int64_t i = begin; i < end; ++i) {
+                     const int64_t n = i / filters, m = i % filters;
+                     const T* plane = x + (n * spec_.groups + m / s.filters) * window.in_count;
+                     T* out = y + i * window.out_count;
+                     convolve_plane(window, plane, w + m * s.kernel,
+                                    bias == nullptr ? T(0) : bias[m], out);
+                     if (steps.count == 0) continue;
+                     run_epilogue<T>(&steps, i, 0, 1, window.out_count, out, window.out_count);
+                   }
+                 });
+  }
+
+  void run_product(const Tensor* values, const T* x, const T* w, const T* bias, T* y,
+                   T* tiles) const {
+    const auto& ops = gemm_ops<T>();
+    const Shape s = shape(values);
+    const Window window = this->window(values);
+    const EpilogueRun<T> steps = epilogue(values, bias);
+    const int64_t depth = std::max<int64_t>(1, s.depth());
+    const int64_t width = std::min(round_up(window.out_count, ops.nr),
+                                   std::max<int64_t>(1, kTileElements / depth / ops.nr) * ops.nr);
+    const int64_t tile_count = ceil_div(window.out_count, width);
+    const int64_t planes = s.batch * spec_.groups;
+    // Few tiles: the rows are split too, and each part packs the tile for itself.
+    const int64_t panels = ceil_div(s.filters, ops.mr);
+    const int64_t parts = std::clamp<int64_t>(2 * slots_ / std::max<int64_t>(1, planes * tile_count),
+                                              1, std::max<int64_t>(1, panels / 4));
+    run_tasks(slots_, planes * tile_count * parts, [&](int64_t slot, int64_t task) {
+      const int64_t part = task % parts, tile = task / parts % tile_count;
+      const int64_t plane = task / parts / tile_count;
+      const int64_t first = tile * width, count = std::min(width, window.out_count - first);
+      T* packed = tiles + slot * tile_size(s);
+      pack_positions(window, spec_.transposed, x + plane * s.channels * window.in_count,
+                     s.channels, first, count, ops.nr, packed);
+      GemmBlock<T> g;
+      g.m = s.filters;
+      g.n = count;
+      g.k = s.depth();
+      g.panel_begin = panels * part / parts;
+      g.panel_end = panels * (part + 1) / parts;
+      g.a = w + plane % spec_.groups * s.filters * s.depth();
+      g.a_packed = true;
+      g.b = packed;
+      g.c = y + plane * s.filters * window.out_count + first;
+      g.ldc = window.out_count;
+      g.row0 = plane * s.filters;
+      g.col0 = first;
+      if (steps.count > 0) g.tile = run_epilogue<T>;
+      g.context = &steps;
+      ops.block(g);
+    });
+  }
+
+  ValueTable values_;
+  ConvSpec spec_;
+  int64_t slots_;
+  bool native_;
+  std::vector<int> ranks_;
+  AlignedBuffer<T> packed_;
+};
+
+class ConvKernel final : public Kernel {
+ public:
+  ConvKernel(const Region& region, ConvSpec spec) : values_(region), spec_(std::move(spec)) {
+    name_ = spec_.transposed ? "conv transpose gemm" : "conv gemm";
+    if (!spec_.epilogue.empty()) name_ += "+" + std::to_string(spec_.epilogue.size());
+  }
+  const char* name() const override { return name_.c_str(); }
+  std::unique_ptr<Prepared> prepare(const Tensor* values) const override {
+    if (values_.dtype(spec_.x) == NEF_FLOAT64) {
+      return std::make_unique<ConvPrepared<double>>(values_, spec_, values);
+    }
+    return std::make_unique<ConvPrepared<float>>(values_, spec_, values);
+  }
+
+ private:
+  ValueTable values_;
+  ConvSpec spec_;
+  std::string name_;
+};
+
+ConvSpec parse_node(const Node& node) {
+  const int64_t* attrs = node.attrs();
+  ConvSpec spec;
+  spec.transposed = node.op == NEF_OP_CONV_TRANSPOSE;
+  spec.x = node.inputs[0];
+  spec.w = node.inputs[1];
+  if (node.has_input(2)) spec.bias = node.inputs[2];
+  spec.conv_out = spec.y = node.outputs[0];
+  if (!spec.transposed) {
+    spec.groups = nef_attr_int(attrs, NEF_CONV_GROUP, 1);
+    spec.window = WindowAttrs::read(attrs, NEF_CONV_AUTO_PAD, NEF_CONV_PADS, NEF_CONV_STRIDES,
+                                    NEF_CONV_DILATIONS);
+    return spec;
+  }
+  spec.groups = nef_attr_int(attrs, NEF_CONV_TRANSPOSE_GROUP, 1);
+  spec.window = WindowAttrs::read(attrs, NEF_CONV_TRANSPOSE_AUTO_PAD, NEF_CONV_TRANSPOSE_PADS,
+                                  NEF_CONV_TRANSPOSE_STRIDES, NEF_CONV_TRANSPOSE_DILATIONS);
+  spec.window.output_padding = attr_ints(attrs, NEF_CONV_TRANSPOSE_OUTPUT_PADDING);
+  spec.window.output_shape = nef_attr_has(attrs, NEF_CONV_TRANSPOSE_OUTPUT_SHAPE) != 0;
+  return spec;
+}
+
+std::unique_ptr<Kernel> make_conv(const Region& region, std::string*) {
+  return std::make_unique<ConvKernel>(region, parse_node(region.nodes[0]));
+}
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_conv_epilogue(const Region& region, std::string* why) {
+  ConvSpec spec = parse_node(region.nodes[0]);
+  if (!parse_epilogue(region, kRowDims, &spec.epilogue, why)) return nullptr;
+  spec.y = region.nodes.back().outputs[0];
+  return std::make_unique<ConvKernel>(region, std::move(spec));
+}
+
+void register_convolutions() {
+  register_op(NEF_OP_CONV, make_conv);
+  register_op(NEF_OP_CONV_TRANSPOSE, make_conv);
+  register_pools();
+}
+
+}  // namespace nef::cpu
