@@ -6,6 +6,7 @@
 #include <new>
 #include <unordered_map>
 
+#include "engine/build/builder.h"
 #include "engine/ir/dtype.h"
 #include "engine/ir/error.h"
 #include "engine/ir/infer.h"
@@ -81,7 +82,11 @@ class LazyFactory {
     return node;
   }
 
-  static void set_name(LazyNode* node, std::string_view name) { node->name_ = name; }
+  static void set_placeholder(LazyNode* node, std::string_view name,
+                              std::span<const DimSpec> dims) {
+    node->name_ = name;
+    node->specs_.assign(dims.begin(), dims.end());
+  }
   static void set_device(LazyNode* node, std::string_view device) { node->device_ = device; }
   // The creator's reference becomes one reference per output handed out.
   static void add_refs(LazyNode* node, uint32_t n) { node->refs_.fetch_add(n); }
@@ -148,7 +153,8 @@ LazyTensor* make_placeholder(std::string_view name, nef_dtype dtype,
     std::lock_guard lock(lazy_mutex());
     for (const DimSpec& d : dims) {
       if (!d.symbol.empty()) {
-        shape.push(lazy_pool().symbol(d.symbol, d.min, d.max));
+        // Without bounds here: two graphs may give one name different ones.
+        shape.push(lazy_pool().symbol(d.symbol));
         continue;
       }
       if (d.value < 0) {
@@ -161,7 +167,7 @@ LazyTensor* make_placeholder(std::string_view name, nef_dtype dtype,
   }
   const LazyFactory::Output out{dtype, shape.view()};
   LazyNode* node = LazyFactory::create(LazyNode::Kind::Placeholder, 0, {}, {}, {&out, 1});
-  LazyFactory::set_name(node, name);
+  LazyFactory::set_placeholder(node, name, dims);
   return &node->outputs()[0];
 }
 
@@ -289,19 +295,9 @@ struct Capture {
   LeafMode mode;
   Captured out;
   std::vector<ValueId> values;  // first value of each visited node, by local id
-  std::vector<Dim> memo;        // lazy pool -> graph pool
   std::unordered_map<std::string, ValueId> placeholders;
   std::vector<ValueId> input_ids;
-  std::vector<Dim> dims_buffer;
   std::vector<ir::Graph::Type> types;
-
-  std::span<const Dim> translate(std::span<const Dim> dims) {
-    if (ir::dims_static(dims)) return dims;
-    memo.resize(lazy_pool().size(), 0);
-    dims_buffer.clear();
-    for (Dim d : dims) dims_buffer.push_back(out.graph.pool().import(lazy_pool(), d, memo));
-    return dims_buffer;
-  }
 
   ValueId leaf(const LazyTensor& t, bool constant) {
     if (constant || mode == LeafMode::Constants) {
@@ -318,7 +314,11 @@ struct Capture {
                "\", which has no data; capture a graph and run it with that input"));
     }
     const LazyTensor& t = node.outputs_[0];
-    const ValueId v = out.graph.add_input(node.name_, t.dtype, translate(t.dims()));
+    ir::Shape shape;
+    for (const DimSpec& d : node.specs_) {
+      shape.push(d.symbol.empty() ? d.value : out.graph.pool().symbol(d.symbol, d.min, d.max));
+    }
+    const ValueId v = out.graph.add_input(node.name_, t.dtype, shape);
     if (!placeholders.emplace(node.name_, v).second) {
       fail(NEF_DUPLICATE_NAME, "graph", cat("two inputs are named \"", node.name_, "\""));
     }
@@ -333,17 +333,34 @@ struct Capture {
       LazyTensor* in = node.inputs_[i];
       input_ids.push_back(in == nullptr ? ir::kNone : value_of(*in, is_host(s, i)));
     }
+    const ir::NodeId n = is_symbolic(node) ? add_inferred(node) : add_static(node);
+    if (!node.device_.empty()) out.graph.node_devices().set(n, node.device_);
+    values[node.local_] = out.graph.first_output(n);
+  }
+
+  static bool is_symbolic(LazyNode& node) {
+    for (const LazyTensor& t : node.outputs()) {
+      if (build::is_symbolic(&t)) return true;
+    }
+    return false;
+  }
+
+  // Inferred again in the graph's own pool: there the symbols have this graph's bounds, and the
+  // pool gets the checks that bind the symbols.
+  ir::NodeId add_inferred(LazyNode& node) {
+    return Builder(out.graph).add(node.op_, input_ids, node.attr_words(), node.n_outputs_);
+  }
+
+  ir::NodeId add_static(LazyNode& node) {
     types.clear();
     for (const LazyTensor& t : node.outputs()) {
-      types.push_back({t.dtype, out.graph.shapes().intern(translate(t.dims()))});
+      types.push_back({t.dtype, out.graph.shapes().intern(t.dims())});
     }
     const ir::NodeId n = out.graph.add_node(node.op_, input_ids, node.attr_words(), types);
     for (const LazyTensor& t : node.outputs()) {
-      if (t.content == nullptr) continue;
-      out.graph.set_content(out.graph.output(n, t.index), translate(*t.content));
+      if (t.content != nullptr) out.graph.set_content(out.graph.output(n, t.index), *t.content);
     }
-    if (!node.device_.empty()) out.graph.node_devices().set(n, node.device_);
-    values[node.local_] = out.graph.first_output(n);
+    return n;
   }
 
   static bool is_host(const ir::OpSpec& s, uint32_t i) {

@@ -15,6 +15,13 @@ namespace nef::build {
 
 class LazyNode;
 
+// A dim of a placeholder: a number, or a symbol with bounds.
+struct DimSpec {
+  int64_t value = 0;
+  std::string symbol;  // "" = the number above
+  int64_t min = 0, max = ir::kUnbounded;
+};
+
 // One lazy value: output `index` of a LazyNode, and part of that node's memory. Handles count
 // references on the node, so all outputs of a node live and die together.
 struct LazyTensor {
@@ -60,6 +67,7 @@ class LazyNode {
   LazyTensor** inputs_ = nullptr;
   int64_t* attrs_ = nullptr;
   std::string name_, device_;
+  std::vector<DimSpec> specs_;  // placeholder: bounds are a matter of each graph
   uint64_t mark_ = 0;      // capture epoch, guarded by lazy_mutex()
   uint32_t local_ = 0;     // id in that capture
 };
@@ -72,11 +80,6 @@ void release(LazyTensor* t);  // NULL is fine; never recursive
 LazyTensor* make_leaf(nef_dtype dtype, std::span<const int64_t> dims,
                       std::shared_ptr<ir::Buffer> data);
 
-struct DimSpec {
-  int64_t value = 0;
-  std::string symbol;  // "" = the number above
-  int64_t min = 0, max = ir::kUnbounded;
-};
 // A named input of a graph to be captured.
 LazyTensor* make_placeholder(std::string_view name, nef_dtype dtype, std::span<const DimSpec> dims);
 

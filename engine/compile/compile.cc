@@ -122,6 +122,10 @@ std::shared_ptr<Kernel> compile_region(const Program& p, uint32_t r, std::span<c
   return env.kernels->get(*p.devices[p.placement.device[r]], desc);
 }
 
+bool needs_no_kernel(plan::Reason reason) {
+  return reason == plan::Reason::HostWork || reason == plan::Reason::View;
+}
+
 // Compiles every region where it was placed. Returns the first one that fails, with its error.
 struct Failure {
   uint32_t region;
@@ -134,7 +138,7 @@ std::optional<Failure> compile_regions(const Program& p, const Environment& env,
   RegionDesc desc;
   kernels->assign(p.regions.list.size(), nullptr);
   for (uint32_t r = 0; r < p.regions.list.size(); ++r) {
-    if (p.placement.reason[r] == plan::Reason::HostWork) continue;
+    if (needs_no_kernel(p.placement.reason[r])) continue;
     try {
       (*kernels)[r] = compile_region(p, r, uses, env, desc);
     } catch (const Error& e) {

@@ -120,6 +120,7 @@ class Lowering {
       return;
     }
     const uint16_t device = p_.placement.device[r];
+    if (p_.placement.reason[r] == plan::Reason::View) return alias(root, device);
     const uint16_t space = space_of(device);
     desc_.set(graph_, p_.regions, region, uses_, p_.options.precision);
     const nef_backend_region& view = desc_.view();
@@ -148,6 +149,24 @@ class Lowering {
       p_.step_values.push_back({values[i], slots[i]});
       if (slots[i] != ir::kNone) touch(slots[i]);
     }
+  }
+
+  // A view shares its input's slots; only a graph output needs bytes of its own.
+  void alias(NodeId root, uint16_t device) {
+    const ValueId in = graph_.inputs(root)[0], out = graph_.output(root);
+    if (host_slot_[out] != ir::kNone) {
+      const uint32_t from = slot_in(in, kHost, device);
+      p_.slots[host_slot_[out]].first = now();
+      add_copy(from, host_slot_[out], device);
+      return;
+    }
+    if (!pending_host(in)) {
+      host_slot_[out] = slot_in(in, kHost, device);
+      return;
+    }
+    const Made made = made_on_.at(in);
+    made_on_[out] = made;
+    device_slot(out, p_.slots[made.slot].space) = made.slot;
   }
 
   // Is every use of the value inside this region a host input?

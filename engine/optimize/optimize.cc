@@ -3,12 +3,18 @@
 
 #include "engine/ir/error.h"
 #include "engine/ir/verify.h"
+#include "engine/optimize/passes.h"
 
 namespace nef::optimize {
 
 namespace {
 
 const Pass kPasses[] = {
+    {"canonicalise", "drops nodes that change nothing, orders commutative operands", canonicalise},
+    {"fold", "computes constants and shape arithmetic ahead of time", fold_constants},
+    {"simplify", "merges transposes and reshapes, folds transposes into matmul", simplify},
+    {"cse", "merges nodes that compute the same thing", eliminate_common},
+    {"dead", "removes nodes that nothing needs", eliminate_dead},
     {"fuse", "groups elementwise chains and epilogues into regions", nullptr},
 };
 

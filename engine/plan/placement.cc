@@ -18,6 +18,18 @@ namespace {
 constexpr double kLargeParameters = 1 << 20;  // rule table: "matmul with >= 1M parameters"
 constexpr size_t kNowhere = static_cast<size_t>(-1);
 
+// Ops whose output is their first input's bytes under another shape.
+bool is_view(nef_op op) {
+  switch (op) {
+    case NEF_OP_IDENTITY:
+    case NEF_OP_RESHAPE:
+    case NEF_OP_FLATTEN:
+    case NEF_OP_SQUEEZE:
+    case NEF_OP_UNSQUEEZE: return true;
+    default: return false;
+  }
+}
+
 bool is_reference(const Device& d) { return std::string_view(d.backend->name) == "reference"; }
 
 class Planner {
@@ -86,6 +98,7 @@ class Planner {
     if (ir::spec(graph_.op(root)).cls == ir::OpClass::Control) {
       return set(r, cpu_, Reason::HostWork);
     }
+    if (is_view(graph_.op(root))) return set(r, cpu_, Reason::View);
     if (asked != kNowhere) return settle(r, asked, Reason::AskedByOption);
     if (!graph_.node_devices().empty()) {
       const std::string_view name = graph_.node_devices().get(root);
@@ -264,6 +277,7 @@ const char* reason_text(Reason reason) {
     case Reason::SmallElementwise: return "small elementwise: a launch costs more";
     case Reason::Default: return "everything else runs on the cpu";
     case Reason::HostWork: return "shape arithmetic on the host";
+    case Reason::View: return "the same bytes under another shape";
     case Reason::MergedIsland: return "joins its neighbours: the transfer costs more";
     case Reason::AskedByNode: return "asked for by the node";
     case Reason::AskedByOption: return "asked for by the program option";

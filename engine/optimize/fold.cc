@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Computes what depends on constants only, and replaces shape arithmetic by its result: numbers
+// become constants, expressions of symbols become ShapeExpr nodes that cost nothing to run.
+#include "engine/ir/dtype.h"
+#include "engine/optimize/passes.h"
+#include "engine/optimize/rewriter.h"
+
+namespace nef::optimize {
+
+using ir::Graph;
+using ir::kNone;
+using ir::NodeId;
+using ir::OpClass;
+using ir::ValueId;
+
+namespace {
+
+// A folded constant larger than this must not be larger than what it was made from.
+constexpr int64_t kMaxGrowth = 1 << 20;
+
+bool all_constant(const Graph& graph, const Rewriter& rewriter, NodeId n) {
+  for (size_t i = 0; i < graph.inputs(n).size(); ++i) {
+    const ValueId v = rewriter.input(n, i);
+    if (v != kNone && !graph.is_constant(v)) return false;
+  }
+  return true;
+}
+
+bool small_enough(const Graph& graph, const Rewriter& rewriter, NodeId n) {
+  int64_t in = 0, out = 0;
+  for (size_t i = 0; i < graph.inputs(n).size(); ++i) {
+    const ValueId v = rewriter.input(n, i);
+    if (v != kNone) in += static_cast<int64_t>(graph.constant_data(v)->bytes());
+  }
+  for (uint32_t i = 0; i < graph.output_count(n); ++i) {
+    const ValueId v = graph.output(n, i);
+    if (!graph.is_static(v)) return false;
+    out += ir::byte_count(graph.dtype(v), graph.dims(v));
+  }
+  return out <= kMaxGrowth || out <= in;
+}
+
+bool foldable(const Graph& graph, NodeId n) {
+  const OpClass cls = ir::spec(graph.op(n)).cls;
+  return cls != OpClass::Effect && cls != OpClass::Collective && cls != OpClass::Control;
+}
+
+// Replaces a value whose elements are known by those elements.
+bool fold_content(Graph& graph, Rewriter& rewriter, NodeId n) {
+  if (graph.output_count(n) != 1) return false;
+  const ValueId out = graph.output(n);
+  if (graph.dtype(out) != NEF_INT64 || !graph.has_content(out)) return false;
+  const auto known = graph.content(out);
+  const std::vector<ir::Dim> elements(known.begin(), known.end());
+  if (graph.dims(out).size() == 1) {
+    rewriter.forward(out, rewriter.insert_dims(elements));
+    return true;
+  }
+  if (ir::is_expr(elements[0])) return false;  // a scalar expression stays with its op
+  rewriter.forward(out, rewriter.builder().int_scalar(elements[0]));
+  return true;
+}
+
+}  // namespace
+
+bool fold_constants(Graph& graph, const Options& options) {
+  Rewriter rewriter(graph);
+  std::vector<std::shared_ptr<ir::Buffer>> results;
+  // Nodes added on the way (ShapeExpr) need no visit.
+  const auto count = static_cast<NodeId>(graph.node_count());
+  for (NodeId n = 0; n < count; ++n) {
+    if (!foldable(graph, n)) continue;
+    if (fold_content(graph, rewriter, n)) continue;
+    if (!options.evaluate || graph.inputs(n).empty()) continue;
+    if (!all_constant(graph, rewriter, n) || !small_enough(graph, rewriter, n)) continue;
+    // The evaluator reads inputs from the graph, so forwarded ones are written back first.
+    for (ValueId& v : graph.mutable_inputs(n)) {
+      if (v != kNone) v = rewriter.resolve(v);
+    }
+    results.clear();
+    if (!options.evaluate(graph, n, &results)) continue;
+    for (uint32_t i = 0; i < graph.output_count(n); ++i) {
+      const ValueId out = graph.output(n, i);
+      const ir::Shape shape(graph.dims(out));
+      rewriter.forward(out, rewriter.insert_constant(graph.dtype(out), shape, results[i]));
+    }
+  }
+  return rewriter.finish();
+}
+
+}  // namespace nef::optimize
