@@ -67,6 +67,23 @@ TEST_P(Conformance, Op) {
   for (const nef_backend* b : backends()) check(*b, ir::spec(GetParam()).name, cases);
 }
 
+// Fused regions, by kind: a backend may refuse them, and the engine then runs their nodes singly.
+TEST(Regions, FusedAsTheirNodes) {
+  const CaseList cases = region_cases();
+  const std::pair<nef_region_kind, const char*> kinds[] = {{NEF_REGION_ELEMENTWISE, "elementwise regions"},
+                                                           {NEF_REGION_EPILOGUE, "epilogue regions"},
+                                                           {NEF_REGION_REDUCTION, "reduction regions"}};
+  for (const nef_backend* b : backends()) {
+    for (const auto& [kind, name] : kinds) {
+      CaseList some;
+      for (const Case& c : cases) {
+        if (c.kind == kind) some.push_back(c);
+      }
+      check(*b, name, some);
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(All, Conformance, ::testing::ValuesIn(all_ops()),
                          [](const auto& info) { return std::string(ir::spec(info.param).name); });
 
