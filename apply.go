@@ -37,9 +37,10 @@ func apply(op opID, inputs []*Value, attrs []attr, nOut int) []*Value {
 	site := callSite()
 	outs, err := call(op, inputs, attrs, nOut)
 	if err != nil {
+		err = explain(err, op, inputs, site)
 		outs = make([]*Value, max(1, min(nOut, maxOutputs)))
 		for i := range outs {
-			outs[i] = errorValue(explain(err, op, inputs, site))
+			outs[i] = errorValue(err)
 		}
 	}
 	open := false

@@ -59,6 +59,8 @@ func TestErrorsOfConstruction(t *testing.T) {
 		{"input dim", nef.Input("x", nef.Float32, "batch"), nef.ErrInvalidArgument, []string{"nef.Dim", "string"}},
 		{"dim without name", nef.Input("x", nef.Float32, nef.Dim("")), nef.ErrInvalidArgument, []string{"name"}},
 		{"dim bounds", nef.Input("x", nef.Float32, nef.DimRange("n", 5, 4)), nef.ErrInvalidArgument, []string{"5", "4"}},
+		{"no upper bound", nef.Input("x", nef.Float32, nef.DimRange("n", 0, 0)), nef.ErrInvalidArgument, []string{"0"}},
+		{"negative dim", nef.Input("x", nef.Float32, nef.DimRange("n", -1, 4)), nef.ErrInvalidArgument, []string{"-1"}},
 		{"input rank", nef.Input("x", nef.Float32, make([]any, 17)...), nef.ErrLimitExceeded, []string{"17"}},
 		{"split", nef.Split(matrix(2, 2), nil, 0, 0)[0], nef.ErrInvalidArgument, []string{"0 outputs"}},
 		{"split far", nef.Split(matrix(2, 2), nil, 0, 1<<40)[0], nef.ErrInvalidArgument, []string{"outputs"}},
@@ -215,7 +217,7 @@ func TestErrorsOfLoading(t *testing.T) {
 		t.Errorf("%v is not fs.ErrNotExist", err)
 	}
 	wantError(t, second(nef.FromSafetensors(filepath.Join(dir, "none.safetensors"))), nef.ErrIO, "none.safetensors")
-	wantError(t, nef.LoadBackend(filepath.Join(dir, "none.so")), nef.ErrIO, "none.so")
+	wantError(t, nef.LoadBackend(filepath.Join(dir, "none.so")), nef.ErrBackendUnavailable, "none.so")
 }
 
 const brokenExample = `{

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -168,7 +169,7 @@ func TestSaveAndLoad(t *testing.T) {
 func TestWeights(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "w.safetensors")
 	header := `{"b":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"a":{"dtype":"I64","shape":[],"data_offsets":[8,16]}}`
-	header += "    "[:(8-len(header)%8)%8]
+	header += strings.Repeat(" ", 7-(len(header)+7)%8)
 	file := append([]byte{byte(len(header)), 0, 0, 0, 0, 0, 0, 0}, header...)
 	file = append(file, 0, 0, 128, 63, 0, 0, 0, 64, 7, 0, 0, 0, 0, 0, 0, 0)
 	if err := os.WriteFile(path, file, 0o644); err != nil {

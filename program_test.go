@@ -69,7 +69,7 @@ func TestOptions(t *testing.T) {
 	for name, o := range map[string]nef.Options{
 		"fast":      {Precision: nef.Fast, Threads: 1},
 		"reference": {Device: "reference", Strict: true},
-		"plain":     {DisabledPasses: []string{"all"}},
+		"plain":     {DisabledPasses: []string{"fold", "fuse"}},
 		"parallel":  {ParallelBranches: 4, Threads: 2, MemoryBudget: 1 << 30, BatchSymbol: "batch"},
 	} {
 		if got := infer(t, compile(t, g, o), 5); !near(got, want, 0.1) {

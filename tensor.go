@@ -104,17 +104,18 @@ func checkShape(op string, shape []int, elements int) *Error {
 type Dimension struct {
 	name     string
 	min, max int
+	bounded  bool
 }
 
 // Dim is a named dim of any size. The same name in several inputs means the same size.
 func Dim(name string) Dimension { return Dimension{name: name} }
 
 // DimRange is a named dim of min to max, both included.
-func DimRange(name string, min, max int) Dimension { return Dimension{name, min, max} }
+func DimRange(name string, min, max int) Dimension { return Dimension{name, min, max, true} }
 
 // String is the dim's name with its bounds, if it has any.
 func (d Dimension) String() string {
-	if d.max == 0 {
+	if !d.bounded {
 		return d.name
 	}
 	return fmt.Sprintf("%s(%d..%d)", d.name, d.min, d.max)
@@ -175,6 +176,10 @@ func (s *inputSpec) add(input string, dims []any) *Error {
 func (s *inputSpec) addSymbol(input string, i int, d Dimension) *Error {
 	if d.name == "" {
 		return newError(CodeInvalidArgument, "input", "dim %d of input %q is a nef.Dim without a name", i, input)
+	}
+	if d.bounded && (d.min < 0 || d.max < max(d.min, 1)) {
+		return newError(CodeInvalidArgument, "input", "dim %d of input %q, %q, is bounded by %d and %d; want 0 <= min <= max, max >= 1",
+			i, input, d.name, d.min, d.max)
 	}
 	if _, err := cText("input", d.name); err != nil {
 		return err

@@ -199,8 +199,18 @@ func (v *Value) view(op string, f func(h header, data []byte)) error {
 	if err != nil {
 		return err
 	}
-	f(v.head(), unsafe.Slice((*byte)(data), int(size)))
+	h := v.head()
+	if !h.fits(int(size)) {
+		return newError(CodeInternal, op, "shape %v of %v does not fit %d bytes", h.shape, h.dtype, int(size))
+	}
+	f(h, unsafe.Slice((*byte)(data), int(size)))
 	return nil
+}
+
+// fits reports whether the header describes so many bytes.
+func (h header) fits(bytes int) bool {
+	elements := bytes / max(1, h.dtype.Size())
+	return elements*h.dtype.Size() == bytes && checkShape("", h.shape, elements) == nil
 }
 
 // Bytes executes the value if need be and returns a copy of its elements, row-major, in the
