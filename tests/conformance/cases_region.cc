@@ -41,8 +41,9 @@ void add_trees(nef_dtype t, CaseList& out) {
     const int32_t x = b.input(make(t, dims[0], Fill::Small, 1)), y = b.input(make(t, dims[1], Fill::Small, 2));
     const int32_t z = b.input(make(t, dims[2], Fill::Small, 3));
     const int32_t product = b.node(NEF_OP_MUL, {x, y})[0], sum = b.node(NEF_OP_ADD, {product, z})[0];
-    const int32_t positive = b.node(NEF_OP_GREATER, {sum, z})[0];
-    b.node(NEF_OP_WHERE, {positive, sum, product});
+    // Compares inputs: on computed values a last bit could flip the choice.
+    const int32_t greater = b.node(NEF_OP_GREATER, {x, y})[0];
+    b.node(NEF_OP_WHERE, {greater, sum, product});
     out.push_back(finish(b, NEF_REGION_ELEMENTWISE, chain(t, 3)));
   }
 }
@@ -113,6 +114,14 @@ void add_reductions(nef_dtype t, CaseList& out) {
       b.node(op, {producer, b.host(ints({-1}))}, attrs(op).build());
       // Roundings of the producers add up in the sum.
       out.push_back(finish(b, NEF_REGION_REDUCTION, narrow ? Tolerance{2, op == NEF_OP_REDUCE_SUM ? n : 2} : Tolerance{4, n}));
+    }
+    // A residual, then a norm.
+    for (nef_op op : {NEF_OP_LAYER_NORMALIZATION, NEF_OP_RMS_NORMALIZATION}) {
+      CaseBuilder b(std::string("residual_") + ir::spec(op).name + "_" + dims_name(dims));
+      const int32_t x = b.input(make(t, dims, Fill::Small, 1)), y = b.input(make(t, dims, Fill::Small, 2));
+      const int32_t sum = b.node(NEF_OP_ADD, {x, y})[0];
+      b.node(op, {sum, b.input(make(t, {dims.back()}, Fill::Unit, 3))}, attrs(op).build());
+      out.push_back(finish(b, NEF_REGION_REDUCTION, narrow ? Tolerance{4, 2} : Tolerance{32, 1}));
     }
     CaseBuilder soft("Softmax_of_" + dims_name(dims));
     soft.node(NEF_OP_SOFTMAX, {start(soft)}, attrs(NEF_OP_SOFTMAX).build());
