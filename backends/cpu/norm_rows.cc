@@ -196,14 +196,59 @@ const RowOps<T>& ops() {
 const RowOps<float>& ops_float() { return ops<float>(); }
 const RowOps<double>& ops_double() { return ops<double>(); }
 
-// float16 and bfloat16 are moved as uint16: their bits.
+// float16 and bfloat16 are moved as uint16: their bits. Without conversion instructions the
+// integer way is taken, since Highway's stand-in for them knows no infinity and no NaN.
+#if HWY_TARGET == HWY_SSE2 || HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
+constexpr bool kConvertsHalf = false;
+#else
+constexpr bool kConvertsHalf = true;
+#endif
+
+template <class D>
+HWY_INLINE hn::Vec<D> half_to_float(D d, hn::Vec<hn::RebindToUnsigned<D>> bits) {
+  const hn::RebindToUnsigned<D> du;
+  const auto magnitude = hn::ShiftLeft<13>(hn::And(bits, hn::Set(du, 0x7fffu)));
+  // 2^112 makes up for the exponent bias and turns subnormals into normal numbers.
+  const auto value = hn::BitCast(
+      du, hn::Mul(hn::BitCast(d, magnitude), hn::BitCast(d, hn::Set(du, 0x77800000u))));
+  const auto top = hn::Set(du, 0x0f800000u);  // the exponent of inf and NaN, shifted
+  const auto special = hn::Eq(hn::And(magnitude, top), top);
+  const auto number = hn::IfThenElse(special, hn::Or(magnitude, hn::Set(du, 0x7f800000u)), value);
+  const auto sign = hn::ShiftLeft<16>(hn::And(bits, hn::Set(du, 0x8000u)));
+  return hn::BitCast(d, hn::Or(number, sign));
+}
+template <class D>
+HWY_INLINE hn::Vec<hn::RebindToUnsigned<D>> float_to_half(D d, hn::Vec<D> x) {
+  const hn::RebindToUnsigned<D> du;
+  const auto all = hn::BitCast(du, x);
+  const auto sign = hn::ShiftRight<16>(hn::And(all, hn::Set(du, 0x80000000u)));
+  const auto bits = hn::And(all, hn::Set(du, 0x7fffffffu));
+  // Normal results: rebias and round to nearest even.
+  const auto odd = hn::And(hn::ShiftRight<13>(bits), hn::Set(du, 1u));
+  const auto normal = hn::ShiftRight<13>(
+      hn::Add(bits, hn::Add(odd, hn::Set(du, 0xc8000fffu))));
+  // Subnormal results: adding 1/2 lets the adder round at the right place.
+  const auto magic = hn::Set(du, 0x3f000000u);
+  const auto small = hn::Sub(
+      hn::BitCast(du, hn::Add(hn::BitCast(d, bits), hn::BitCast(d, magic))), magic);
+  const auto is_small = hn::Lt(bits, hn::Set(du, 0x38800000u));
+  const auto is_large = hn::Gt(bits, hn::Set(du, 0x477fffffu));
+  const auto is_nan = hn::Gt(bits, hn::Set(du, 0x7f800000u));
+  auto half = hn::IfThenElse(is_small, small, normal);
+  half = hn::IfThenElse(is_large, hn::Set(du, 0x7c00u), half);
+  half = hn::IfThenElse(is_nan, hn::Set(du, 0x7e00u), half);
+  return hn::Or(half, sign);
+}
+
 template <bool kHalf, class D>
-HWY_INLINE hn::Vec<D> widen(D d, hn::Vec<hn::Rebind<uint16_t, D>> bits) {
-  if constexpr (kHalf) {
+HWY_INLINE hn::Vec<D> widen([[maybe_unused]] D d, hn::Vec<hn::Rebind<uint16_t, D>> bits) {
+  const hn::RebindToUnsigned<D> du;
+  if constexpr (kHalf && kConvertsHalf) {
     const hn::Rebind<hwy::float16_t, D> dh;
     return hn::PromoteTo(d, hn::BitCast(dh, bits));
+  } else if constexpr (kHalf) {
+    return half_to_float(d, hn::PromoteTo(du, bits));
   } else {
-    const hn::RebindToUnsigned<D> du;
     return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(du, bits)));
   }
 }
@@ -211,9 +256,11 @@ HWY_INLINE hn::Vec<D> widen(D d, hn::Vec<hn::Rebind<uint16_t, D>> bits) {
 template <bool kHalf, class D>
 HWY_INLINE hn::Vec<hn::Rebind<uint16_t, D>> narrow([[maybe_unused]] D d, hn::Vec<D> x) {
   const hn::Rebind<uint16_t, D> d16;
-  if constexpr (kHalf) {
+  if constexpr (kHalf && kConvertsHalf) {
     const hn::Rebind<hwy::float16_t, D> dh;
     return hn::BitCast(d16, hn::DemoteTo(dh, x));
+  } else if constexpr (kHalf) {
+    return hn::TruncateTo(d16, float_to_half(d, x));
   } else {
     const hn::RebindToUnsigned<D> du;
     const auto bits = hn::BitCast(du, x);

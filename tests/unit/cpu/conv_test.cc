@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "engine/ir/attrs.h"
+#include "tests/unit/cpu/region_runner.h"
+
+namespace nef::cpu_test {
+namespace {
+
+struct Plan {
+  int64_t batch = 1, channels = 3, height = 11, width = 13, filters = 5, groups = 1;
+  int64_t kernel = 3, stride = 1, dilation = 1, pad = 1;
+  int64_t out(int64_t in) const {
+    return (in + 2 * pad - (kernel - 1) * dilation - 1) / stride + 1;
+  }
+};
+
+std::vector<float> convolve(const Plan& p, const std::vector<float>& x,
+                            const std::vector<float>& w, const std::vector<float>& bias) {
+  const int64_t oh = p.out(p.height), ow = p.out(p.width);
+  const int64_t depth = p.channels / p.groups, width = p.filters / p.groups;
+  std::vector<float> y;
+  for (int64_t n = 0; n < p.batch; ++n) {
+    for (int64_t f = 0; f < p.filters; ++f) {
+      for (int64_t o = 0; o < oh * ow; ++o) {
+        double sum = bias[f];
+        for (int64_t c = 0; c < depth; ++c) {
+          for (int64_t k = 0; k < p.kernel * p.kernel; ++k) {
+            const int64_t i = o / ow * p.stride - p.pad + k / p.kernel * p.dilation;
+            const int64_t j = o % ow * p.stride - p.pad + k % p.kernel * p.dilation;
+            if (i < 0 || i >= p.height || j < 0 || j >= p.width) continue;
+            const int64_t channel = n * p.channels + f / width * depth + c;
+            sum += double{x[(channel * p.height + i) * p.width + j]} *
+                   w[(f * depth + c) * p.kernel * p.kernel + k];
+          }
+        }
+        y.push_back(static_cast<float>(sum));
+      }
+    }
+  }
+  return y;
+}
+
+void check(const Plan& p, bool fused) {
+  SCOPED_TRACE(testing::Message() << p.channels << "->" << p.filters << "/" << p.groups << " k"
+                                  << p.kernel << " s" << p.stride << " d" << p.dilation << " "
+                                  << p.height << "x" << p.width);
+  const int64_t depth = p.channels / p.groups;
+  const auto x = random_floats(p.batch * p.channels * p.height * p.width, 1);
+  const auto w = random_floats(p.filters * depth * p.kernel * p.kernel, 2);
+  const auto bias = random_floats(p.filters, 3);
+  const std::vector<int64_t> out = {p.batch, p.filters, p.out(p.height), p.out(p.width)};
+  const auto attrs = ir::AttrBuilder(NEF_OP_CONV)
+                         .set_int(NEF_CONV_GROUP, p.groups)
+                         .set_ints(NEF_CONV_PADS, std::vector<int64_t>(4, p.pad))
+                         .set_ints(NEF_CONV_STRIDES, std::vector<int64_t>(2, p.stride))
+                         .set_ints(NEF_CONV_DILATIONS, std::vector<int64_t>(2, p.dilation))
+                         .build();
+  auto want = convolve(p, x, w, bias);
+  RegionRunner r(fused ? NEF_REGION_EPILOGUE : NEF_REGION_SINGLE);
+  const int32_t ix = r.floats({p.batch, p.channels, p.height, p.width}, x);
+  const int32_t iw = r.constant(NEF_FLOAT32, {p.filters, depth, p.kernel, p.kernel}, w);
+  const int32_t ib = r.constant(NEF_FLOAT32, {p.filters}, bias);
+  int32_t y;
+  if (fused) {
+    const auto scale = random_floats(p.filters, 4), residual = random_floats(product(out), 5);
+    const int32_t is = r.constant(NEF_FLOAT32, {p.filters, 1, 1}, scale),
+                  ir = r.floats(out, residual), t0 = r.internal(NEF_FLOAT32, out),
+                  t1 = r.internal(NEF_FLOAT32, out), t2 = r.internal(NEF_FLOAT32, out);
+    y = r.output(NEF_FLOAT32, out);
+    r.node(NEF_OP_CONV, {ix, iw, ib}, {t0}, attrs);
+    r.node(NEF_OP_MUL, {t0, is}, {t1});
+    r.node(NEF_OP_ADD, {t1, ir}, {t2});
+    r.node(NEF_OP_RELU, {t2}, {y});
+    const int64_t area = out[2] * out[3];
+    for (size_t i = 0; i < want.size(); ++i) {
+      const size_t f = i / static_cast<size_t>(area) % static_cast<size_t>(p.filters);
+      want[i] = std::max(0.0f, want[i] * scale[f] + residual[i]);
+    }
+  } else {
+    y = r.output(NEF_FLOAT32, out);
+    r.node(NEF_OP_CONV, {ix, iw, ib}, {y}, attrs);
+  }
+  const Outcome outcome = r.run();
+  ASSERT_EQ(outcome.code, NEF_OK) << outcome.message;
+  const auto got = r.result<float>(y);
+  ASSERT_EQ(got.size(), want.size());
+  const double tolerance = 5e-8 * double(depth * p.kernel * p.kernel) + 2e-6;
+  for (size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], want[i], tolerance) << "element " << i;
+}
+
+TEST(Conv, KernelsStridesAndDilations) {
+  for (int64_t kernel : {1, 2, 3, 5}) {
+    for (int64_t stride : {1, 2, 3}) {
+      for (int64_t dilation : {1, 2}) {
+        for (int64_t pad : {0, 2}) {
+          Plan p;
+          p.kernel = kernel;
+          p.stride = stride;
+          p.dilation = dilation;
+          p.pad = pad;
+          check(p, false);
+        }
+      }
+    }
+  }
+}
+
+TEST(Conv, GroupsAndDepthwise) {
+  for (int64_t groups : {1, 2, 6, 12}) {
+    for (int64_t stride : {1, 2}) {
+      Plan p;
+      p.batch = 2;
+      p.channels = 12;
+      p.filters = 24;
+      p.groups = groups;
+      p.stride = stride;
+      check(p, false);
+      check(p, true);
+    }
+  }
+}
+
+TEST(Conv, DeepAndWideShapesAreTiled) {
+  Plan p;
+  p.channels = 130;
+  p.filters = 70;
+  p.height = 30;
+  p.width = 31;
+  check(p, true);
+  p.channels = 700;  // one panel of packed input is larger than a tile
+  p.filters = 17;
+  p.height = p.width = 7;
+  check(p, false);
+  p.kernel = 1;
+  p.pad = 0;
+  check(p, true);
+}
+
+}  // namespace
+}  // namespace nef::cpu_test
