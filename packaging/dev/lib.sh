@@ -128,6 +128,8 @@ fetch_sources() { fetch_source highway && fetch_source cjson; }
 ensure_cxx() {
   install_packages g++ cmake ninja-build ccache libgtest-dev python3 pkgconf git ca-certificates
   export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
+  # Another clone or build folder on this machine is served from the same cache.
+  export CCACHE_BASEDIR="$NEF_ROOT" CCACHE_NOHASHDIR=1
 }
 
 GO_NEEDED=1.24            # what go.mod asks for
