@@ -153,6 +153,11 @@ LazyTensor* make_placeholder(std::string_view name, nef_dtype dtype,
     std::lock_guard lock(lazy_mutex());
     for (const DimSpec& d : dims) {
       if (!d.symbol.empty()) {
+        if (d.min < 0 || d.max < d.min) {
+          fail(NEF_INVALID_ARGUMENT, "input",
+               cat("input \"", std::string(name), "\": the bounds of dim \"", d.symbol, "\" are [",
+                   d.min, ", ", d.max, "]; they must satisfy 0 <= min <= max"));
+        }
         // Without bounds here: two graphs may give one name different ones.
         shape.push(lazy_pool().symbol(d.symbol));
         continue;

@@ -222,7 +222,11 @@ std::shared_ptr<const Program> compile(std::shared_ptr<const Graph> graph, Optio
   lower(*p);
   prepare_kernels(*p, kernels);
   for (Step& s : p->steps) {
-    if (s.kind == Step::Kind::Launch) s.prepared = p->prepared[s.region].get();
+    if (s.kind != Step::Kind::Launch) continue;
+    s.prepared = p->prepared[s.region].get();
+    if (s.prepared == nullptr) {
+      fail(NEF_INTERNAL, "compile", "a step has no kernel: placement and lowering disagree");
+    }
   }
   return p;
 }

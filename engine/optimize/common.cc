@@ -11,7 +11,6 @@ namespace nef::optimize {
 using ir::Graph;
 using ir::kNone;
 using ir::NodeId;
-using ir::OpClass;
 using ir::ValueId;
 
 namespace {
@@ -23,12 +22,6 @@ struct Hash {
     h ^= h >> 32;
   }
 };
-
-bool mergeable(const Graph& graph, NodeId n) {
-  const OpClass cls = ir::spec(graph.op(n)).cls;
-  // ShapeExpr nodes (control) have their result in the content of their output, not in inputs.
-  return cls != OpClass::Effect && cls != OpClass::Collective && cls != OpClass::Control;
-}
 
 uint64_t hash_node(const Graph& graph, const Rewriter& rewriter, NodeId n) {
   Hash hash;
@@ -63,7 +56,7 @@ bool eliminate_common(Graph& graph, const Options&) {
   std::vector<uint32_t> table(std::bit_ceil(2 * graph.node_count() + 2), 0);
   const size_t mask = table.size() - 1;
   for (NodeId n = 0; n < graph.node_count(); ++n) {
-    if (!mergeable(graph, n)) continue;
+    if (!is_pure(graph.op(n))) continue;
     size_t at = hash_node(graph, rewriter, n) & mask;
     while (table[at] != 0 && !equal_nodes(graph, rewriter, table[at] - 1, n)) at = (at + 1) & mask;
     if (table[at] == 0) {

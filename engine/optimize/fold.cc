@@ -10,7 +10,6 @@ namespace nef::optimize {
 using ir::Graph;
 using ir::kNone;
 using ir::NodeId;
-using ir::OpClass;
 using ir::ValueId;
 
 namespace {
@@ -40,11 +39,6 @@ bool small_enough(const Graph& graph, const Rewriter& rewriter, NodeId n) {
   return out <= kMaxGrowth || out <= in;
 }
 
-bool foldable(const Graph& graph, NodeId n) {
-  const OpClass cls = ir::spec(graph.op(n)).cls;
-  return cls != OpClass::Effect && cls != OpClass::Collective && cls != OpClass::Control;
-}
-
 // Replaces a value whose elements are known by those elements.
 bool fold_content(Graph& graph, Rewriter& rewriter, NodeId n) {
   if (graph.output_count(n) != 1) return false;
@@ -69,7 +63,7 @@ bool fold_constants(Graph& graph, const Options& options) {
   // Nodes added on the way (ShapeExpr) need no visit.
   const auto count = static_cast<NodeId>(graph.node_count());
   for (NodeId n = 0; n < count; ++n) {
-    if (!foldable(graph, n)) continue;
+    if (!is_pure(graph.op(n))) continue;
     if (fold_content(graph, rewriter, n)) continue;
     if (!options.evaluate || graph.inputs(n).empty()) continue;
     if (!all_constant(graph, rewriter, n) || !small_enough(graph, rewriter, n)) continue;

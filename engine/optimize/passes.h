@@ -6,6 +6,13 @@
 // One function and one file per pass; optimize.cc lists them in order.
 namespace nef::optimize {
 
+// Depends on nothing but its inputs and changes nothing else. ShapeExpr is left out because its
+// result is stated by its output's content, not by inputs.
+inline bool is_pure(nef_op op) {
+  const ir::OpClass cls = ir::spec(op).cls;
+  return cls != ir::OpClass::Effect && cls != ir::OpClass::Collective && op != NEF_OP_SHAPE_EXPR;
+}
+
 bool canonicalise(ir::Graph& graph, const Options& options);
 bool fold_constants(ir::Graph& graph, const Options& options);
 bool simplify(ir::Graph& graph, const Options& options);

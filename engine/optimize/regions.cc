@@ -25,6 +25,8 @@ namespace {
 
 // Nodes of one region at most: keeps kernels and their scratch small.
 constexpr uint32_t kMaxRegionNodes = 32;
+// How many elementwise nodes before a norm are searched for a contraction.
+constexpr size_t kMaxLookBack = 8;
 
 // Can the node be the head of an epilogue, its result flowing on in registers?
 bool heads_epilogue(nef_op op) {
@@ -157,7 +159,24 @@ class Fusion {
     const ValueId v = graph_.inputs(n)[0];
     const NodeId p = candidate(v, n);
     if (p == kNone || ir::spec(graph_.op(p)).cls != OpClass::Elementwise) return;
-    if (same_shape(v, n)) join(p, n, n);
+    if (same_shape(v, n) && !flows_from_contraction(p, n)) join(p, n, n);
+  }
+
+  // Would the node rather be part of an epilogue? There it costs no pass over memory at all.
+  bool flows_from_contraction(NodeId n, NodeId root) const {
+    NodeId at[kMaxLookBack];
+    size_t count = 0;
+    at[count++] = n;
+    for (size_t i = 0; i < count; ++i) {
+      for (ValueId v : graph_.inputs(at[i])) {
+        const NodeId p = candidate(v, root);
+        if (p == kNone || !same_shape(v, root)) continue;
+        if (heads_epilogue(graph_.op(p))) return true;
+        const bool more = ir::spec(graph_.op(p)).cls == OpClass::Elementwise;
+        if (more && count < kMaxLookBack) at[count++] = p;
+      }
+    }
+    return false;
   }
 
   nef_region_kind kind_of(NodeId root) const {

@@ -95,9 +95,7 @@ class Planner {
   void place_region(size_t r, size_t asked) {
     const Region& region = regions_.list[r];
     const NodeId root = regions_.root(region);
-    if (ir::spec(graph_.op(root)).cls == ir::OpClass::Control) {
-      return set(r, cpu_, Reason::HostWork);
-    }
+    if (graph_.op(root) == NEF_OP_SHAPE_EXPR) return set(r, cpu_, Reason::HostWork);
     if (is_view(graph_.op(root))) return set(r, cpu_, Reason::View);
     if (asked != kNowhere) return settle(r, asked, Reason::AskedByOption);
     if (!graph_.node_devices().empty()) {
