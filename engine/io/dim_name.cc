@@ -87,4 +87,15 @@ std::string sum(const DimPool& pool, const DimPool::Expr& poly) {
 
 std::string dim_name(const DimPool& pool, Dim dim) { return any(pool, dim); }
 
+bool has_unknown(const ir::DimPool& pool, ir::Dim dim) {
+  if (!ir::is_expr(dim)) return false;
+  const DimPool::Expr& e = pool.expr(dim);
+  if (e.kind == Kind::Symbol) return e.name.empty();
+  if (e.kind != Kind::Poly) return has_unknown(pool, e.a) || has_unknown(pool, e.b);
+  return std::any_of(e.terms.begin(), e.terms.end(), [&](const DimPool::Term& t) {
+    return std::any_of(t.atoms.begin(), t.atoms.end(),
+                       [&](uint32_t id) { return has_unknown(pool, DimPool::dim_of(id)); });
+  });
+}
+
 }  // namespace nef::io

@@ -12,4 +12,7 @@ namespace nef::io {
 // before and after a round trip. Unknown dims are "?".
 std::string dim_name(const ir::DimPool& pool, ir::Dim dim);
 
+// Is an unknown dim part of it? Then nothing can be said of it before it is bound.
+bool has_unknown(const ir::DimPool& pool, ir::Dim dim);
+
 }  // namespace nef::io

@@ -84,6 +84,7 @@ class NodeReader {
   void read_field(const cJSON& field, DocNode& node);
   void read_operands(const cJSON& list, const char* what, uint32_t* first, uint32_t* count);
   void read_attrs(const cJSON* attrs, DocNode& node);
+  void need_name(const char* part, std::string_view name) const;
   std::string where(const char* part) const;
 
   Document& doc_;

@@ -91,6 +91,11 @@ std::string NodeReader::where(const char* part) const {
   return cat("graph.nodes[", index_, "]", part);
 }
 
+// The place is only put into words when there is something to say: this runs for every name.
+void NodeReader::need_name(const char* part, std::string_view name) const {
+  if (name_fault(name) != nullptr) check_name(doc_, cat(where(" "), part), name);
+}
+
 void NodeReader::read(JsonSpan span, size_t index) {
   index_ = index;
   if (!span.is_object()) doc_.stop(NEF_PARSE, where(""), "expected an object");
@@ -116,7 +121,7 @@ void NodeReader::read(JsonSpan span, size_t index) {
   }
   if (output != nullptr) {
     if (!cJSON_IsString(output)) doc_.stop(NEF_PARSE, where(".output"), "expected a string");
-    check_name(doc_, where(".output"), output->valuestring);
+    need_name(".output", output->valuestring);
     node.first_output = static_cast<uint32_t>(doc_.operands.size());
     node.n_outputs = 1;
     doc_.operands.push_back(doc_.tensor(output->valuestring));
@@ -134,10 +139,12 @@ void NodeReader::read(JsonSpan span, size_t index) {
 void NodeReader::read_field(const cJSON& field, DocNode& node) {
   const std::string_view key = field.string;
   if (key == "inputs") return read_operands(field, ".inputs", &node.first_input, &node.n_inputs);
-  const std::string at = cat(where("."), field.string);
-  if (!cJSON_IsString(&field)) doc_.stop(NEF_PARSE, at, cat("expected a string, got ", json_kind(field)));
+  if (!cJSON_IsString(&field)) {
+    doc_.stop(NEF_PARSE, cat(where("."), field.string),
+              cat("expected a string, got ", json_kind(field)));
+  }
   const std::string_view value = field.valuestring;
-  check_name(doc_, at, value);
+  need_name(field.string, value);
   if (key == "id") {
     node.id = value;
   } else if (key == "preferred_device") {
@@ -146,7 +153,7 @@ void NodeReader::read_field(const cJSON& field, DocNode& node) {
     node.op = ir::find_op(value);
     if (node.op != 0 && !ir::spec(node.op).internal) return;
     const std::string near = ir::nearest_op(value);
-    doc_.stop(NEF_UNKNOWN_OP, at,
+    doc_.stop(NEF_UNKNOWN_OP, where(".op"),
               cat("unknown op ", in_quotes(value),
                   near.empty() ? std::string() : cat("; did you mean '", near, "'?")));
   }
@@ -167,7 +174,7 @@ void NodeReader::read_operands(const cJSON& list, const char* what, uint32_t* fi
       doc_.operands.push_back(ir::kNone);
       continue;
     }
-    check_name(doc_, where(what), name);
+    need_name(what, name);
     doc_.operands.push_back(doc_.tensor(name));
   }
 }

@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "engine/build/builder.h"
+#include "engine/io/dim_name.h"
 #include "engine/io/text.h"
 #include "engine/io/topology.h"
 #include "engine/ir/dtype.h"
@@ -241,10 +242,8 @@ class Assembler {
   // A declared dim agrees when it is the inferred one. "?" says nothing, and names may be given
   // to dims that inference knows nothing of.
   bool dims_agree(ir::Dim declared, ir::Dim inferred) const {
-    const auto unknown = [&](ir::Dim d) {
-      return graph_.pool().is_symbol(d) && graph_.pool().expr(d).name.empty();
-    };
-    return declared == inferred || unknown(declared) || unknown(inferred);
+    return declared == inferred || has_unknown(graph_.pool(), declared) ||
+           has_unknown(graph_.pool(), inferred);
   }
 
   void check_types() const {

@@ -131,7 +131,9 @@ class Writer {
     }
     out_ += "{\"id\": ";
     string(names_.nodes[n]);
-    out_ += cat(", \"op\": \"", spec.snake, "\", \"inputs\": [");
+    out_ += ", \"op\": \"";
+    out_ += spec.snake;
+    out_ += "\", \"inputs\": [";
     bool first = true;
     for (const ir::ValueId v : graph_.inputs(n)) {
       if (!first) out_ += ", ";
@@ -296,9 +298,12 @@ class Writer {
 
   void write_dim(ir::ValueId v, ir::Dim d) {
     if (!ir::is_expr(d)) return append_json_int(out_, d);
+    const bool input = graph_.def(v) == ir::ValueDef::Input;
+    // Where inference knows less than a name, the file does not pretend to know more.
+    if (!input && has_unknown(graph_.pool(), d)) return string("?");
     std::string text = dim_name(graph_.pool(), d);
     if (text.size() > kMaxDimText) {
-      if (graph_.def(v) == ir::ValueDef::Input) {
+      if (input) {
         fail(NEF_LIMIT_EXCEEDED, "save", cat("a dim of input ", in_quotes(names_.values[v]),
                                              " needs more than ", kMaxDimText, " bytes as text"));
       }

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstring>
 #include <limits>
+#include <tuple>
 
 #include "engine/io/json.h"
 #include "engine/io/json_scan.h"
@@ -260,8 +261,8 @@ void SafeTensors::read_header(std::string_view header, uint64_t data_bytes) {
 }
 
 void SafeTensors::check_layout(uint64_t data_bytes) {
-  std::stable_sort(entries_.begin(), entries_.end(), [](const StEntry& a, const StEntry& b) {
-    return a.begin != b.begin ? a.begin < b.begin : a.end < b.end;
+  std::sort(entries_.begin(), entries_.end(), [](const StEntry& a, const StEntry& b) {
+    return std::tie(a.begin, a.end, a.name) < std::tie(b.begin, b.end, b.name);
   });
   uint64_t at = 0;
   for (const StEntry& e : entries_) {

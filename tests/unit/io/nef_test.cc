@@ -352,6 +352,18 @@ TEST(Nef, UnknownDimsStayUnknown) {
   EXPECT_EQ(nef_bytes(*load_text(text)), text);
 }
 
+// What is made from an unknown dim is another unknown dim after each load.
+TEST(Nef, ExpressionsOfUnknownDimsAreNotCompared) {
+  Graph g;
+  const ValueId x = g.add_input("x", NEF_FLOAT32, std::vector<Dim>{g.pool().unknown(), 6});
+  build::Builder build(g);
+  const auto axis = attrs(NEF_OP_CONCAT, [](ir::AttrBuilder& a) { a.set_int(NEF_CONCAT_AXIS, 0); });
+  g.add_output("y", build.value(NEF_OP_CONCAT, std::vector{x, x}, axis));
+  const std::string text = nef_bytes(g);
+  EXPECT_TRUE(contains(text, R"("y": {"shape": ["?", 6])")) << text;
+  EXPECT_EQ(nef_bytes(*load_text(text)), text);
+}
+
 TEST(Nef, NodeOrderInTheFileIsFree) {
   const auto g = load_text(R"({"version":"1.0","nef_format":"graph-v1","graph":{"outputs":["d"],"nodes":[
     {"id":"3","op":"add","inputs":["b","c"],"output":"d"},{"id":"2","op":"neg","inputs":["b"],"output":"c"},

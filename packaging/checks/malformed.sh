@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Loads every malformed .nef file of the test data, and broken weights, links and names.
+#
+# usage: ./dev check malformed
+#
+# Each has to be refused with its own code and words. Prints how many tests and files were looked
+# at last, and fails when one was not refused as it should be.
+set -euo pipefail
+. "$(dirname "$0")/../dev/lib.sh"
+wants_help "$@" && { print_help "$0"; exit 0; }
+bash "$NEF_ROOT/packaging/dev/build.sh" >&2
+program=$(find "$NEF_BUILD" -maxdepth 3 -type f -name unit_io -path '*release*' | head -n 1)
+[ -n "$program" ] || die "no test program unit_io in $NEF_BUILD" "run ./dev build"
+log="$NEF_BUILD/malformed.log"
+rc=0
+"$program" --gtest_brief=1 \
+  --gtest_filter='Malformed.*:Files.*:SafePath.*:SafeTensors.*:JsonScan.*:Utf8.*:Names.*:Base64.*:Nef.Hostile*:Nef.Names*' \
+  >"$log" 2>&1 || rc=$?
+[ "$rc" -eq 0 ] || cat "$log" >&2
+files=$(grep -cv '^#' "$NEF_ROOT/tests/data/nef/malformed.tsv")
+passed=$(sed -n 's/^\[  PASSED  \] \([0-9]*\) test.*/\1/p' "$log")
+echo "$files malformed files, ${passed:-0} tests passed, exit status $rc"
+exit "$rc"
