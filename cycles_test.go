@@ -68,8 +68,8 @@ func TestCycles(t *testing.T) {
 		}
 		out.Close()
 	}
-	// The allocator and the Go runtime reach their working size first.
-	for range cycles / 5 {
+	// The allocators and the Go runtime reach their working size first.
+	for range min(cycles, 1000) {
 		cycle()
 	}
 	before := measure(t)

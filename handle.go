@@ -52,10 +52,16 @@ type handle struct {
 }
 
 func newHandle(kind objectKind, ptr uintptr, bytes int64) *handle {
-	h := &handle{object: object{ptr: ptr, kind: kind, bytes: bytes}}
-	nativeHeld(bytes)
-	h.cleanup = runtime.AddCleanup(h, object.free, h.object)
+	h := new(handle)
+	h.own(object{ptr, kind, bytes})
 	return h
+}
+
+// own takes over a reference.
+func (h *handle) own(o object) {
+	h.object = o
+	nativeHeld(o.bytes)
+	h.cleanup = runtime.AddCleanup(h, object.free, o)
 }
 
 // acquire begins a call that uses the object; false means that it is closed. Every acquire that

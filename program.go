@@ -183,8 +183,14 @@ func (p *Program) runCancellable(ctx context.Context, inputs Values) (Values, er
 		return nil, err
 	}
 	defer r.Close()
-	r.finish(fromStatus(C.nefgo_run_execute(C.uintptr_t(r.h.ptr))))
+	r.execute()
 	return r.outputs, r.err
+}
+
+// execute runs on this goroutine, watching over the context.
+func (r *Run) execute() {
+	r.watch.begin(r.ctx, func() { cancelRun(r.h) })
+	r.finish(fromStatus(C.nefgo_run_execute(C.uintptr_t(r.h.ptr))))
 }
 
 // RunTrace is Run with a timeline, in the JSON of Chrome's trace_event, which Perfetto opens.
@@ -197,7 +203,7 @@ func (p *Program) RunTrace(ctx context.Context, inputs Values) (Values, []byte, 
 		return nil, nil, err
 	}
 	defer r.Close()
-	r.finish(fromStatus(C.nefgo_run_execute(C.uintptr_t(r.h.ptr))))
+	r.execute()
 	if r.err != nil {
 		return nil, nil, r.err
 	}

@@ -34,6 +34,7 @@ func (p *Program) Start(ctx context.Context, inputs Values) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.watch.beginWeak(ctx, r.h)
 	if err := fromStatus(C.nefgo_run_start(C.uintptr_t(r.h.ptr))); err != nil {
 		r.Close()
 		return nil, err
@@ -41,7 +42,7 @@ func (p *Program) Start(ctx context.Context, inputs Values) (*Run, error) {
 	return r, nil
 }
 
-// newRun sets up a run that is cancelled when ctx is done.
+// newRun sets up a run. Its watch has to be begun.
 func (p *Program) newRun(ctx context.Context, inputs Values, trace bool) (*Run, error) {
 	if err := p.begin("run"); err != nil {
 		return nil, err
@@ -60,29 +61,42 @@ func (p *Program) newRun(ctx context.Context, inputs Values, trace bool) (*Run, 
 	if err := fromStatus(st); err != nil {
 		return nil, err
 	}
-	r := &Run{h: newHandle(kindRun, uintptr(ptr), 0), program: p, ctx: ctx}
-	r.watch.begin(ctx, r.h)
-	return r, nil
+	return &Run{h: newHandle(kindRun, uintptr(ptr), 0), program: p, ctx: ctx}, nil
 }
 
-// watch cancels a run when a context is done. It keeps neither of them alive.
+// watch cancels a run when a context is done.
 type watch struct {
 	stop  func() bool   // false when the cancel has begun
 	fired chan struct{} // closed when it is over
 	once  sync.Once
 }
 
-func (w *watch) begin(ctx context.Context, run *handle) {
-	fired, ref := make(chan struct{}), weak.Make(run)
+func (w *watch) begin(ctx context.Context, cancel func()) {
+	fired := make(chan struct{})
 	w.fired = fired
 	w.stop = context.AfterFunc(ctx, func() {
-		if h := ref.Value(); h != nil && h.acquire() {
-			C.nefgo_run_cancel(C.uintptr_t(h.ptr))
-			h.release()
-		}
+		cancel()
 		close(fired)
 	})
+}
+
+// beginWeak is begin for a run that may be forgotten: neither the run nor what is kept in the
+// context for it may wait for the other to end.
+func (w *watch) beginWeak(ctx context.Context, run *handle) {
+	ref := weak.Make(run)
+	w.begin(ctx, func() {
+		if h := ref.Value(); h != nil {
+			cancelRun(h)
+		}
+	})
 	runtime.AddCleanup(run, func(stop func() bool) { stop() }, w.stop)
+}
+
+func cancelRun(h *handle) {
+	if h.acquire() {
+		C.nefgo_run_cancel(C.uintptr_t(h.ptr))
+		h.release()
+	}
 }
 
 // end waits for a cancel that is under way.
@@ -145,10 +159,7 @@ func (r *Run) Output(name string) (*Value, error) {
 // Cancel asks the run to stop before its next step; [Run.Wait] then returns [ErrCancelled]. It
 // does not block and does nothing to a run that is done.
 func (r *Run) Cancel() {
-	if r.h.acquire() {
-		C.nefgo_run_cancel(C.uintptr_t(r.h.ptr))
-		r.h.release()
-	}
+	cancelRun(r.h)
 }
 
 // Done reports whether the run is done, well or not.

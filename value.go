@@ -47,7 +47,14 @@ type header struct {
 }
 
 func newValue(ptr uintptr, bytes int64) *Value {
-	return &Value{h: newHandle(kindTensor, ptr, bytes)}
+	// In one piece: runs make many of them.
+	v := &struct {
+		Value
+		handle
+	}{}
+	v.h = &v.handle
+	v.own(object{ptr, kindTensor, bytes})
+	return &v.Value
 }
 
 func errorValue(err error) *Value { return &Value{failed: err} }
