@@ -83,20 +83,65 @@ struct ToBfloat16 {
     return hn::TruncateTo(d, hn::ShiftRight<16>(kept));
   }
 };
+
+// Before F16C the conversions are done on integers; Highway's emulation turns NaN to infinity.
+#if HWY_TARGET == HWY_SSE4 || HWY_TARGET == HWY_SSE2
+using Half = uint16_t;
+struct FromFloat16 {
+  template <class D, class V>
+  static HWY_INLINE hn::Vec<D> apply(D d, V v) {
+    const hn::RebindToUnsigned<D> du;
+    const hn::RebindToSigned<D> di;
+    const auto bits = hn::PromoteTo(du, v);
+    const auto sign = hn::ShiftLeft<16>(hn::And(bits, hn::Set(du, 0x8000)));
+    const auto magnitude = hn::And(bits, hn::Set(du, 0x7fff));
+    const auto shifted = hn::ShiftLeft<13>(magnitude);
+    const auto normal = hn::Add(shifted, hn::Set(du, 112u << 23));
+    const auto special = hn::Or(shifted, hn::Set(du, 0x7f800000));
+    const auto whole = hn::ConvertTo(d, hn::BitCast(di, magnitude));
+    const auto subnormal = hn::BitCast(du, hn::Mul(whole, hn::Set(d, 0x1p-24f)));
+    auto r = hn::IfThenElse(hn::Lt(magnitude, hn::Set(du, 0x400)), subnormal, normal);
+    r = hn::IfThenElse(hn::Ge(magnitude, hn::Set(du, 0x7c00)), special, r);
+    return hn::BitCast(d, hn::Or(r, sign));
+  }
+};
+struct ToFloat16 {
+  template <class D, class V>
+  static HWY_INLINE hn::Vec<D> apply(D d, V v) {
+    const hn::DFromV<V> df;
+    const hn::RebindToUnsigned<decltype(df)> du;
+    const auto bits = hn::BitCast(du, v);
+    const auto sign = hn::And(hn::ShiftRight<16>(bits), hn::Set(du, 0x8000));
+    const auto magnitude = hn::And(bits, hn::Set(du, 0x7fffffff));
+    const auto odd = hn::And(hn::ShiftRight<13>(magnitude), hn::Set(du, 1));
+    const auto rounded = hn::Add(magnitude, hn::Add(odd, hn::Set(du, 0xfff)));
+    const auto normal = hn::ShiftRight<13>(hn::Sub(rounded, hn::Set(du, 112u << 23)));
+    // Adding 1/2 lines the mantissa up with the subnormals' unit, 2^-24, and rounds it.
+    const auto aligned = hn::Add(hn::BitCast(df, magnitude), hn::Set(df, 0.5f));
+    const auto subnormal = hn::Sub(hn::BitCast(du, aligned), hn::Set(du, 0x3f000000));
+    auto r = hn::IfThenElse(hn::Lt(magnitude, hn::Set(du, 0x38800000)), subnormal, normal);
+    r = hn::IfThenElse(hn::Ge(magnitude, hn::Set(du, 0x477ff000)), hn::Set(du, 0x7c00), r);
+    r = hn::IfThenElse(hn::Gt(magnitude, hn::Set(du, 0x7f800000)), hn::Set(du, 0x7e00), r);
+    return hn::TruncateTo(d, hn::Or(r, sign));
+  }
+};
+#else
+using Half = hwy::float16_t;
+using FromFloat16 = Promote;
 struct ToFloat16 {
   template <class D, class V>
   static HWY_INLINE hn::Vec<D> apply(D d, V v) {
     return hn::DemoteTo(d, v);
   }
 };
+#endif
 
 }  // namespace
 
 TileFn vector_cast(nef_dtype from, nef_dtype to) {
-  using hwy::float16_t;
   if (to == NEF_FLOAT32) {
     switch (from) {
-      case NEF_FLOAT16: return map_cast<float16_t, float, Promote>;
+      case NEF_FLOAT16: return map_cast<Half, float, FromFloat16>;
       case NEF_BFLOAT16: return map_cast<uint16_t, float, FromBfloat16>;
       case NEF_INT32: return map_cast<int32_t, float, FromInt32>;
       case NEF_BOOL: case NEF_UINT8: return map_cast<uint8_t, float, FromByte>;
@@ -106,7 +151,7 @@ TileFn vector_cast(nef_dtype from, nef_dtype to) {
   }
   if (from == NEF_FLOAT32) {
     switch (to) {
-      case NEF_FLOAT16: return map_cast<float, float16_t, ToFloat16>;
+      case NEF_FLOAT16: return map_cast<float, Half, ToFloat16>;
       case NEF_BFLOAT16: return map_cast<float, uint16_t, ToBfloat16>;
       case NEF_INT32: return map_cast<float, int32_t, ToInt32>;
       case NEF_FLOAT64: return map_cast<float, double, Promote>;

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// The float32 functions against float64 libm, over all magnitudes, on every instruction set.
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "backends/cpu/elementwise_tiles.h"
+#include "tests/unit/cpu/each_target.h"
+
+namespace nef::cpu_test {
+namespace {
+
+using cpu::TileOp;
+
+struct Function {
+  const char* name;
+  TileOp op;
+  double (*exact)(double);
+  double ulps;
+  float lowest, highest;  // where the bound holds
+};
+
+double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+double softplus(double x) { return std::fmax(x, 0) + std::log1p(std::exp(-std::fabs(x))); }
+double gelu(double x) { return x * 0.5 * std::erfc(-x * M_SQRT1_2); }
+double gelu_tanh(double x) {
+  return x * sigmoid(2 * std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x));
+}
+double silu(double x) { return x * sigmoid(x); }
+double elu(double x) { return x >= 0 ? x : std::expm1(x); }
+double mish(double x) { return x * std::tanh(softplus(x)); }
+
+constexpr float kAll = std::numeric_limits<float>::infinity();
+const Function kFunctions[] = {
+    {"exp", TileOp::kExp, std::exp, 1.1, -kAll, kAll},
+    {"log", TileOp::kLog, std::log, 1.1, -kAll, kAll},
+    {"tanh", TileOp::kTanh, std::tanh, 1.5, -kAll, kAll},
+    {"erf", TileOp::kErf, std::erf, 2.7, -kAll, kAll},
+    {"sigmoid", TileOp::kSigmoid, sigmoid, 2.6, -87, kAll},
+    {"silu", TileOp::kSilu, silu, 4, -87, 3e38f},
+    {"softplus", TileOp::kSoftplus, softplus, 3, -87, kAll},
+    {"elu", TileOp::kElu, elu, 3.6, -kAll, kAll},
+    {"mish", TileOp::kMish, mish, 5, -60, 3e38f},
+    {"gelu", TileOp::kGelu, gelu, 16, -4, 3e38f},
+    {"gelu_tanh", TileOp::kGeluTanh, gelu_tanh, 24, -4, 3e38f},
+};
+
+// One float32 in 9973 of all, and both ends.
+std::vector<float> samples(float lowest, float highest) {
+  std::vector<float> out = {lowest, highest};
+  for (uint64_t bits = 0; bits < (1ull << 32); bits += 9973) {
+    const float x = std::bit_cast<float>(static_cast<uint32_t>(bits));
+    if (x >= lowest && x <= highest) out.push_back(x);
+  }
+  return out;
+}
+
+double ulps_between(float got, double want) {
+  const auto rounded = static_cast<float>(want);
+  if (std::isnan(want)) return std::isnan(got) ? 0 : kAll;
+  if (got == rounded) return 0;
+  if (!std::isfinite(got)) return kAll;
+  // One more than the greatest float stands for infinity, so that its neighbour is 1 ULP away.
+  const double clamped = std::isinf(rounded) ? std::copysign(0x1p128, want) : want;
+  const int exponent = std::max(std::ilogb(std::fmax(std::fabs(clamped), 0x1p-149)), -126);
+  return std::fabs(got - clamped) / std::ldexp(1.0, exponent - 23);
+}
+
+void check(const Function& f) {
+  const std::vector<float> x = samples(f.lowest, f.highest);
+  std::vector<float> y(x.size());
+  const cpu::TileFn fn = cpu::find_tile_fn(f.op, NEF_FLOAT32);
+  ASSERT_NE(fn, nullptr);
+  fn({y.data(), {x.data(), nullptr, nullptr}, x.size(), 1, 0});
+  double worst = 0;
+  size_t at = 0;
+  for (size_t i = 0; i < x.size(); ++i) {
+    const double ulps = ulps_between(y[i], f.exact(x[i]));
+    if (ulps <= worst) continue;
+    worst = ulps;
+    at = i;
+  }
+  EXPECT_LE(worst, f.ulps) << f.name << "(" << x[at] << ") = " << y[at] << ", exactly "
+                           << f.exact(x[at]);
+}
+
+TEST(CpuMath, ErrorsStayWithinTheStatedBounds) {
+  for_each_target([] {
+    for (const Function& f : kFunctions) check(f);
+  });
+}
+
+TEST(CpuMath, NanStaysNan) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const float x[3] = {1, nan, -1};
+  for_each_target([&] {
+    for (const Function& f : kFunctions) {
+      float y[3];
+      cpu::find_tile_fn(f.op, NEF_FLOAT32)({y, {x, nullptr, nullptr}, 3, 1, 0});
+      EXPECT_FALSE(std::isnan(y[0])) << f.name;
+      EXPECT_TRUE(std::isnan(y[1])) << f.name;
+    }
+  });
+}
+
+// Sine and cosine are held to the size of 1: their reduction loses digits next to zeros.
+TEST(CpuMath, SineAndCosineOverTheirWholeRange) {
+  const std::vector<float> x = samples(-3e38f, 3e38f);
+  std::vector<float> y(x.size());
+  for_each_target([&] {
+    for (const TileOp op : {TileOp::kSin, TileOp::kCos}) {
+      cpu::find_tile_fn(op, NEF_FLOAT32)({y.data(), {x.data(), nullptr, nullptr}, x.size(), 0, 0});
+      double worst = 0;
+      for (size_t i = 0; i < x.size(); ++i) {
+        const double want = op == TileOp::kSin ? std::sin(double{x[i]}) : std::cos(double{x[i]});
+        worst = std::max(worst, std::fabs(y[i] - want));
+      }
+      EXPECT_LT(worst, 1.5e-7);
+    }
+  });
+}
+
+}  // namespace
+}  // namespace nef::cpu_test
