@@ -143,7 +143,8 @@ class Attention {
   }
 
   void emit(Stage stage, int64_t b, int64_t h, int64_t s) const {
-    if (!c_.wants(3) || c_.attr_int(NEF_ATTENTION_QK_MATMUL_OUTPUT_MODE) != static_cast<int>(stage)) return;
+    if (!c_.wants(3) || c_.attr_int(NEF_ATTENTION_QK_MATMUL_OUTPUT_MODE) != static_cast<int>(stage))
+      return;
     const View out = c_.out(3);
     const int64_t n = k_.length(), row = ((b * q_.heads + h) * q_.length + s) * n;
     for (int64_t j = 0; j < n; ++j) store_float(out, row + j, c_.scratch<double>()[j]);
@@ -182,7 +183,8 @@ void run_rotary(const Call& c) {
     const int64_t b = r / heads.length / heads.heads, position = b * heads.length + s;
     const int64_t angle = (c.has(3) ? checked_index("RotaryEmbedding: position_ids",
                                                     load_int(c.in(3), position), 0, cosines.dims[0])
-                                    : position) * half;
+                                    : position) *
+                          half;
     const int64_t row = heads.row(b, h, s);
     for (int64_t i = 0; i < half; ++i) {
       const int64_t first = row + (interleaved ? 2 * i : i);

@@ -21,9 +21,9 @@ std::array<Kernel, NEF_OP_COUNT_> make_table() {
   std::array<Kernel, NEF_OP_COUNT_> table{};
   for (const auto& family :
        {unary_kernels(), binary_kernels(), select_kernels(), reduce_kernels(), order_kernels(),
-        contraction_kernels(), einsum_kernels(), conv_kernels(), pool_kernels(),
-        movement_kernels(), generate_kernels(), index_kernels(), norm_kernels(),
-        softmax_kernels(), attention_kernels(), resize_kernels()}) {
+        contraction_kernels(), einsum_kernels(), conv_kernels(), pool_kernels(), movement_kernels(),
+        generate_kernels(), index_kernels(), norm_kernels(), softmax_kernels(), attention_kernels(),
+        resize_kernels()}) {
     for (const Kernel& k : family) table[static_cast<size_t>(k.op)] = k;
   }
   return table;
@@ -82,7 +82,8 @@ class Runner {
   char* locate(size_t i, char* internal) const {
     const backends::Value& v = region_.values[i];
     if (v.kind == NEF_VALUE_INTERNAL) return internal;
-    if (v.kind == NEF_VALUE_LITERAL) return reinterpret_cast<char*>(const_cast<uint8_t*>(v.literal.data()));
+    if (v.kind == NEF_VALUE_LITERAL)
+      return reinterpret_cast<char*>(const_cast<uint8_t*>(v.literal.data()));
     if (v.kind == NEF_VALUE_CONSTANT) return prepared_.constants[i];
     return static_cast<char*>(tensors_[i].data);
   }
@@ -147,7 +148,8 @@ nef_code alloc(int32_t, size_t bytes, void** out, nef_backend_error* err) {
 }
 void release(int32_t, void* ptr, size_t) { std::free(ptr); }
 
-nef_code copy(int32_t, void* dst, const void* src, size_t bytes, nef_copy_kind, nef_backend_error*) {
+nef_code copy(int32_t, void* dst, const void* src, size_t bytes, nef_copy_kind,
+              nef_backend_error*) {
   if (bytes > 0) std::memcpy(dst, src, bytes);
   return NEF_OK;
 }

@@ -139,33 +139,60 @@ void fold_inputs(const Call& c, F f, Finish finish) {
 constexpr auto kNoFinish = [](auto v) { return v; };
 
 void run_max(const Call& c) {
-  fold_inputs(c, [](auto a, auto b) { return larger(a, b); }, kNoFinish);
+  fold_inputs(
+      c, [](auto a, auto b) { return larger(a, b); }, kNoFinish);
 }
 void run_min(const Call& c) {
-  fold_inputs(c, [](auto a, auto b) { return smaller(a, b); }, kNoFinish);
+  fold_inputs(
+      c, [](auto a, auto b) { return smaller(a, b); }, kNoFinish);
 }
 void run_sum(const Call& c) {
-  fold_inputs(c, [](auto a, auto b) { return add(a, b); }, kNoFinish);
+  fold_inputs(
+      c, [](auto a, auto b) { return add(a, b); }, kNoFinish);
 }
 void run_mean(const Call& c) {
   const auto n = static_cast<double>(c.n_inputs());
-  fold_inputs(c, [](auto a, auto b) { return add(a, b); }, [n](auto v) {
-    return static_cast<decltype(v)>(static_cast<double>(v) / n);
-  });
+  fold_inputs(
+      c, [](auto a, auto b) { return add(a, b); },
+      [n](auto v) { return static_cast<decltype(v)>(static_cast<double>(v) / n); });
 }
 
-void run_add(const Call& c) { combine(c, [](auto a, auto b) { return add(a, b); }); }
-void run_sub(const Call& c) { combine(c, [](auto a, auto b) { return subtract(a, b); }); }
-void run_mul(const Call& c) { combine(c, [](auto a, auto b) { return multiply(a, b); }); }
-void run_div(const Call& c) { combine(c, [](auto a, auto b) { return divide(a, b); }); }
-void run_equal(const Call& c) { combine(c, [](auto a, auto b) { return a == b; }); }
-void run_greater(const Call& c) { combine(c, [](auto a, auto b) { return a > b; }); }
-void run_greater_equal(const Call& c) { combine(c, [](auto a, auto b) { return a >= b; }); }
-void run_less(const Call& c) { combine(c, [](auto a, auto b) { return a < b; }); }
-void run_less_equal(const Call& c) { combine(c, [](auto a, auto b) { return a <= b; }); }
-void run_and(const Call& c) { combine_bits(c, [](int64_t a, int64_t b) { return a & b; }); }
-void run_or(const Call& c) { combine_bits(c, [](int64_t a, int64_t b) { return a | b; }); }
-void run_xor(const Call& c) { combine_bits(c, [](int64_t a, int64_t b) { return a ^ b; }); }
+void run_add(const Call& c) {
+  combine(c, [](auto a, auto b) { return add(a, b); });
+}
+void run_sub(const Call& c) {
+  combine(c, [](auto a, auto b) { return subtract(a, b); });
+}
+void run_mul(const Call& c) {
+  combine(c, [](auto a, auto b) { return multiply(a, b); });
+}
+void run_div(const Call& c) {
+  combine(c, [](auto a, auto b) { return divide(a, b); });
+}
+void run_equal(const Call& c) {
+  combine(c, [](auto a, auto b) { return a == b; });
+}
+void run_greater(const Call& c) {
+  combine(c, [](auto a, auto b) { return a > b; });
+}
+void run_greater_equal(const Call& c) {
+  combine(c, [](auto a, auto b) { return a >= b; });
+}
+void run_less(const Call& c) {
+  combine(c, [](auto a, auto b) { return a < b; });
+}
+void run_less_equal(const Call& c) {
+  combine(c, [](auto a, auto b) { return a <= b; });
+}
+void run_and(const Call& c) {
+  combine_bits(c, [](int64_t a, int64_t b) { return a & b; });
+}
+void run_or(const Call& c) {
+  combine_bits(c, [](int64_t a, int64_t b) { return a | b; });
+}
+void run_xor(const Call& c) {
+  combine_bits(c, [](int64_t a, int64_t b) { return a ^ b; });
+}
 void run_prelu(const Call& c) {
   combine(c, [](auto x, auto slope) { return x >= 0 ? x : multiply(slope, x); });
 }

@@ -37,14 +37,17 @@ class Call {
   }
   std::string_view attr_string(unsigned slot) const {
     const char* p = nef_attr_string(node_.attrs(), slot);
-    return p == nullptr ? std::string_view() : std::string_view(p, nef_attr_count(node_.attrs(), slot));
+    return p == nullptr ? std::string_view()
+                        : std::string_view(p, nef_attr_count(node_.attrs(), slot));
   }
   // An axis attribute or number, counted from the front.
   static int axis(int64_t axis, int rank) {
     return static_cast<int>(axis < 0 ? axis + rank : axis);
   }
   template <typename T>
-  T* scratch() const { return static_cast<T*>(scratch_); }
+  T* scratch() const {
+    return static_cast<T*>(scratch_);
+  }
 
  private:
   View view(int32_t value) const {

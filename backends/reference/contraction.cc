@@ -76,11 +76,11 @@ void run_fused_matmul(const Call& c) {
   Coords at(y.dims, y.rank);
   multiply_batches<double>(c, c.attr_int(NEF_FUSED_MATMUL_TRANS_A) != 0,
                            c.attr_int(NEF_FUSED_MATMUL_TRANS_B) != 0, [&](int64_t o, double v) {
-    v *= alpha;
-    if (c.has(2)) v += load_float(bias, bias_steps.offset(at));
-    store_float(y, o, v);
-    at.next();
-  });
+                             v *= alpha;
+                             if (c.has(2)) v += load_float(bias, bias_steps.offset(at));
+                             store_float(y, o, v);
+                             at.next();
+                           });
 }
 
 // alpha and beta of integers: a whole number multiplies exactly, others go through double.
@@ -102,11 +102,12 @@ void run_gemm(const Call& c) {
     Coords at(y.dims, y.rank);
     multiply_batches<D>(c, c.attr_int(NEF_GEMM_TRANS_A) != 0, c.attr_int(NEF_GEMM_TRANS_B) != 0,
                         [&](int64_t o, D v) {
-      v = scaled(v, alpha);
-      if (c.has(2)) v = add(v, scaled(load<D>(bias, bias_steps.offset(at)), beta));
-      store<D>(y, o, v);
-      at.next();
-    });
+                          v = scaled(v, alpha);
+                          if (c.has(2))
+                            v = add(v, scaled(load<D>(bias, bias_steps.offset(at)), beta));
+                          store<D>(y, o, v);
+                          at.next();
+                        });
   });
 }
 

@@ -8,8 +8,9 @@ namespace {
 void run_conv(const Call& c) {
   const View x = c.in(0), weights = c.in(1), y = c.out();
   if (y.count == 0) return;
-  const Window w = make_window(c, {NEF_CONV_AUTO_PAD, NEF_CONV_PADS, NEF_CONV_STRIDES, NEF_CONV_DILATIONS},
-                               weights.dims + 2, x, y);
+  const Window w =
+      make_window(c, {NEF_CONV_AUTO_PAD, NEF_CONV_PADS, NEF_CONV_STRIDES, NEF_CONV_DILATIONS},
+                  weights.dims + 2, x, y);
   const int64_t groups = c.attr_int(NEF_CONV_GROUP, 1);
   const int64_t filters = y.dims[1], depth = weights.dims[1];  // depth: input channels per group
   const int64_t area = span_count(x, 2, x.rank), kernel = span_count(weights, 2, weights.rank);
@@ -35,8 +36,9 @@ void run_conv(const Call& c) {
 // Geometry of ConvTranspose: `begin` is what is cut off in front of the full result. SAME modes
 // and output_shape set it; then an odd total is cut more in front, but for SAME_UPPER.
 Window transpose_window(const Call& c, const View& x, const View& weights, const View& y) {
-  Window w = make_window(c, {NEF_CONV_TRANSPOSE_AUTO_PAD, NEF_CONV_TRANSPOSE_PADS,
-                             NEF_CONV_TRANSPOSE_STRIDES, NEF_CONV_TRANSPOSE_DILATIONS},
+  Window w = make_window(c,
+                         {NEF_CONV_TRANSPOSE_AUTO_PAD, NEF_CONV_TRANSPOSE_PADS,
+                          NEF_CONV_TRANSPOSE_STRIDES, NEF_CONV_TRANSPOSE_DILATIONS},
                          weights.dims + 2, x, y);
   const std::string_view mode = c.attr_string(NEF_CONV_TRANSPOSE_AUTO_PAD);
   const bool same = mode == "SAME_UPPER" || mode == "SAME_LOWER";

@@ -55,7 +55,10 @@ void run_gather_elements(const Call& c) {
 class Tuples {
  public:
   Tuples(const char* op, const View& data, const View& indices, int first)
-      : op_(op), data_(data), indices_(indices), first_(first),
+      : op_(op),
+        data_(data),
+        indices_(indices),
+        first_(first),
         length_(indices.dims[indices.rank - 1]),
         dense_(dense_strides(data.dims, data.rank)),
         block_(span_count(data, first + static_cast<int>(length_), data.rank)) {}
@@ -88,7 +91,8 @@ void run_gather_nd(const Call& c) {
   const int64_t per_batch = batches == 0 ? 0 : tuples.count() / batches;
   const int64_t batch_size = span_count(x, batch_dims, x.rank);
   for (int64_t t = 0; t < batches * per_batch; ++t) {
-    copy_block(y, t * tuples.block(), x, t / per_batch * batch_size + tuples.offset(t), tuples.block());
+    copy_block(y, t * tuples.block(), x, t / per_batch * batch_size + tuples.offset(t),
+               tuples.block());
   }
 }
 
@@ -175,12 +179,9 @@ void run_nonzero(const Call& c) {
 }
 
 constexpr Kernel kKernels[] = {
-    {NEF_OP_GATHER, run_gather},
-    {NEF_OP_GATHER_ELEMENTS, run_gather_elements},
-    {NEF_OP_GATHER_ND, run_gather_nd},
-    {NEF_OP_SCATTER_ELEMENTS, run_scatter_elements},
-    {NEF_OP_SCATTER_ND, run_scatter_nd},
-    {NEF_OP_ONE_HOT, run_one_hot},
+    {NEF_OP_GATHER, run_gather},         {NEF_OP_GATHER_ELEMENTS, run_gather_elements},
+    {NEF_OP_GATHER_ND, run_gather_nd},   {NEF_OP_SCATTER_ELEMENTS, run_scatter_elements},
+    {NEF_OP_SCATTER_ND, run_scatter_nd}, {NEF_OP_ONE_HOT, run_one_hot},
     {NEF_OP_NONZERO, run_nonzero},
 };
 

@@ -58,7 +58,8 @@ void run_slice(const Call& c) {
 
 // Copies between a whole and one of its parts along an axis; `first` is where the part begins.
 void copy_part(const View& whole, const View& part, int axis, int64_t first, bool to_whole) {
-  const auto inner = static_cast<size_t>(span_count(part, axis + 1, part.rank)) * part.element_size();
+  const auto inner =
+      static_cast<size_t>(span_count(part, axis + 1, part.rank)) * part.element_size();
   const size_t block = inner * static_cast<size_t>(part.dims[axis]);
   const size_t stride = inner * static_cast<size_t>(whole.dims[axis]);
   const int64_t outer = span_count(part, 0, axis);
@@ -121,7 +122,8 @@ void run_depth_to_space(const Call& c) {
   // Channel of x: (row block, column block, channel) in DCR, (channel, row, column) in CRD.
   const int64_t by_channel = crd ? b * b : 1;
   const int64_t by_column = crd ? 1 : channels;
-  const Strides steps{{x.dims[1] * area, by_channel * area, w, by_column * b * area, 1, by_column * area}};
+  const Strides steps{
+      {x.dims[1] * area, by_channel * area, w, by_column * b * area, 1, by_column * area}};
   copy_strided(y, x, dims, 6, 0, steps);
 }
 

@@ -35,7 +35,8 @@ void run_layer_norm(const Call& c) {
     const Moments m = moments(x, r * n, n);
     const double inverse = 1 / std::sqrt(m.variance + epsilon);
     for (int64_t i = 0; i < n; ++i, at.next()) {
-      double v = (load_float(x, r * n + i) - m.mean) * inverse * load_float(scale, by_scale.offset(at));
+      double v =
+          (load_float(x, r * n + i) - m.mean) * inverse * load_float(scale, by_scale.offset(at));
       if (c.has(2)) v += load_float(c.in(2), by_bias.offset(at));
       store_float(y, r * n + i, v);
     }
@@ -89,7 +90,8 @@ void normalize_groups(const Call& c, int64_t groups, double epsilon) {
     const double inverse = 1 / std::sqrt(m.variance + epsilon);
     for (int64_t i = g * n; i < (g + 1) * n; ++i) {
       const int64_t k = i / inner % channels;
-      store_float(y, i, (load_float(x, i) - m.mean) * inverse * load_float(scale, k) + load_float(bias, k));
+      store_float(
+          y, i, (load_float(x, i) - m.mean) * inverse * load_float(scale, k) + load_float(bias, k));
     }
   }
 }
@@ -111,7 +113,8 @@ void run_lrn(const Call& c) {
   for (int64_t i = 0; i < y.count; ++i) {
     const int64_t k = i / inner % channels;
     const int64_t first = std::max<int64_t>(0, k - before);
-    const int64_t last = std::min(channels - 1, k > channels - 1 - after ? channels - 1 : k + after);
+    const int64_t last =
+        std::min(channels - 1, k > channels - 1 - after ? channels - 1 : k + after);
     double squares = 0;
     for (int64_t j = first; j <= last; ++j) {
       const double v = load_float(x, i + (j - k) * inner);
@@ -168,7 +171,10 @@ void run_mean_variance_norm(const Call& c) {
       while (at.next());
     };
     double count = 0, sum = 0, squares = 0;
-    each([&](int64_t i) { sum += load_float(x, i); ++count; });
+    each([&](int64_t i) {
+      sum += load_float(x, i);
+      ++count;
+    });
     const double mean = sum / count;
     each([&](int64_t i) { squares += (load_float(x, i) - mean) * (load_float(x, i) - mean); });
     const double deviation = std::sqrt(squares / count);

@@ -89,7 +89,8 @@ void run_topk(const Call& c) {
 
 void run_cumsum(const Call& c) {
   const View x = c.in(0), y = c.out();
-  const auto axis = static_cast<int>(checked_index("CumSum: axis", load_int(c.in(1), 0), 0, x.rank));
+  const auto axis =
+      static_cast<int>(checked_index("CumSum: axis", load_int(c.in(1), 0), 0, x.rank));
   const Lines lines(x, axis);
   const bool exclusive = c.attr_int(NEF_CUMSUM_EXCLUSIVE) != 0;
   const bool reverse = c.attr_int(NEF_CUMSUM_REVERSE) != 0;

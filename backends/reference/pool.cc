@@ -32,8 +32,9 @@ int64_t padded_count(const Window& w, const Coords& at, const View& x) {
 
 void run_average_pool(const Call& c) {
   const View x = c.in(0), y = c.out();
-  const Window w = make_window(c, {NEF_AVERAGE_POOL_AUTO_PAD, NEF_AVERAGE_POOL_PADS,
-                                   NEF_AVERAGE_POOL_STRIDES, NEF_AVERAGE_POOL_DILATIONS},
+  const Window w = make_window(c,
+                               {NEF_AVERAGE_POOL_AUTO_PAD, NEF_AVERAGE_POOL_PADS,
+                                NEF_AVERAGE_POOL_STRIDES, NEF_AVERAGE_POOL_DILATIONS},
                                c.attr_ints(NEF_AVERAGE_POOL_KERNEL_SHAPE).data(), x, y);
   const bool include_pad = c.attr_int(NEF_AVERAGE_POOL_COUNT_INCLUDE_PAD) != 0;
   const int64_t area = span_count(x, 2, x.rank);
@@ -60,9 +61,9 @@ int64_t flat_index(const View& x, int64_t plane, int64_t offset, bool column_maj
 
 void run_max_pool(const Call& c) {
   const View x = c.in(0), y = c.wants(0) ? c.out(0) : c.out(1);
-  const Window w = make_window(c, {NEF_MAX_POOL_AUTO_PAD, NEF_MAX_POOL_PADS, NEF_MAX_POOL_STRIDES,
-                                   NEF_MAX_POOL_DILATIONS},
-                               c.attr_ints(NEF_MAX_POOL_KERNEL_SHAPE).data(), x, y);
+  const Window w = make_window(
+      c, {NEF_MAX_POOL_AUTO_PAD, NEF_MAX_POOL_PADS, NEF_MAX_POOL_STRIDES, NEF_MAX_POOL_DILATIONS},
+      c.attr_ints(NEF_MAX_POOL_KERNEL_SHAPE).data(), x, y);
   const bool column_major = c.attr_int(NEF_MAX_POOL_STORAGE_ORDER) != 0;
   const int64_t area = span_count(x, 2, x.rank);
   with_domain(x.dtype, [&]<typename D>(D) {

@@ -99,7 +99,8 @@ void run_sum(const Call& c) { fold(c, kZero, kSame, kAdd, kTotal); }
 void run_l1(const Call& c) { fold(c, kZero, kAbsolute, kAdd, kTotal); }
 void run_sum_square(const Call& c) { fold(c, kZero, kSquare, kAdd, kTotal); }
 void run_prod(const Call& c) {
-  fold(c, kOne, kSame, [](auto a, auto b) { return multiply(a, b); }, kTotal);
+  fold(
+      c, kOne, kSame, [](auto a, auto b) { return multiply(a, b); }, kTotal);
 }
 void run_log_sum(const Call& c) {
   fold(c, kZero, kSame, kAdd, []<typename D>(D total, int64_t) {
@@ -114,13 +115,15 @@ void run_mean(const Call& c) {
 }
 void run_max(const Call& c) {
   const nef_dtype dtype = c.in(0).dtype;
-  fold(c, [=]<typename D>(D) { return lowest<D>(dtype); }, kSame,
-       [](auto a, auto b) { return larger(a, b); }, kTotal);
+  fold(
+      c, [=]<typename D>(D) { return lowest<D>(dtype); }, kSame,
+      [](auto a, auto b) { return larger(a, b); }, kTotal);
 }
 void run_min(const Call& c) {
   const nef_dtype dtype = c.in(0).dtype;
-  fold(c, [=]<typename D>(D) { return highest<D>(dtype); }, kSame,
-       [](auto a, auto b) { return smaller(a, b); }, kTotal);
+  fold(
+      c, [=]<typename D>(D) { return highest<D>(dtype); }, kSame,
+      [](auto a, auto b) { return smaller(a, b); }, kTotal);
 }
 
 // The root of integers is taken of the exact sum of squares in double, and truncates.
@@ -146,16 +149,11 @@ void run_log_sum_exp(const Call& c) {
 }
 
 constexpr Kernel kKernels[] = {
-    {NEF_OP_REDUCE_SUM, run_sum},
-    {NEF_OP_REDUCE_MEAN, run_mean},
-    {NEF_OP_REDUCE_PROD, run_prod},
-    {NEF_OP_REDUCE_MAX, run_max},
-    {NEF_OP_REDUCE_MIN, run_min},
-    {NEF_OP_REDUCE_L1, run_l1},
-    {NEF_OP_REDUCE_L2, run_l2},
-    {NEF_OP_REDUCE_SUM_SQUARE, run_sum_square},
-    {NEF_OP_REDUCE_LOG_SUM, run_log_sum},
-    {NEF_OP_REDUCE_LOG_SUM_EXP, run_log_sum_exp},
+    {NEF_OP_REDUCE_SUM, run_sum},         {NEF_OP_REDUCE_MEAN, run_mean},
+    {NEF_OP_REDUCE_PROD, run_prod},       {NEF_OP_REDUCE_MAX, run_max},
+    {NEF_OP_REDUCE_MIN, run_min},         {NEF_OP_REDUCE_L1, run_l1},
+    {NEF_OP_REDUCE_L2, run_l2},           {NEF_OP_REDUCE_SUM_SQUARE, run_sum_square},
+    {NEF_OP_REDUCE_LOG_SUM, run_log_sum}, {NEF_OP_REDUCE_LOG_SUM_EXP, run_log_sum_exp},
 };
 
 }  // namespace

@@ -20,7 +20,9 @@ struct Options {
 
 Options read_options(const Call& c) {
   const std::string_view mode = c.attr_string(NEF_RESIZE_MODE);
-  return {mode == "cubic" ? Method::kCubic : mode == "linear" ? Method::kLinear : Method::kNearest,
+  return {mode == "cubic"    ? Method::kCubic
+          : mode == "linear" ? Method::kLinear
+                             : Method::kNearest,
           c.attr_string(NEF_RESIZE_COORDINATE_TRANSFORMATION_MODE),
           c.attr_string(NEF_RESIZE_NEAREST_MODE),
           c.attr_int(NEF_RESIZE_ANTIALIAS) != 0,
@@ -51,10 +53,13 @@ void read_axes(const Call& c, Axis* axes) {
     Axis& a = axes[d];
     a.resized = true;
     a.out = y.dims[d];
-    const double asked = by_scale ? load_float(c.in(2), i)
-                                  : static_cast<double>(load_int(c.in(3), i)) / static_cast<double>(a.in);
+    const double asked =
+        by_scale ? load_float(c.in(2), i)
+                 : static_cast<double>(load_int(c.in(3), i)) / static_cast<double>(a.in);
     a.scale = asked;
-    common = i == 0 ? asked : policy == "not_larger" ? std::min(common, asked) : std::max(common, asked);
+    common = i == 0                   ? asked
+             : policy == "not_larger" ? std::min(common, asked)
+                                      : std::max(common, asked);
     if (c.has(1) && c.in(1).count >= 2 * n) {
       a.roi_start = load_float(c.in(1), i);
       a.roi_end = load_float(c.in(1), n + i);
@@ -96,7 +101,7 @@ struct Taps {
   double offset = 0;             // of the first tap from the coordinate
   double squeeze = 1;            // distances shrink when antialiasing
   double norm = 1;
-  bool outside = false;          // extrapolated (tf_crop_and_resize)
+  bool outside = false;  // extrapolated (tf_crop_and_resize)
 };
 
 int64_t nearest_position(double x, std::string_view mode) {
@@ -143,7 +148,8 @@ Taps find_taps(const Options& o, const Axis& a, int64_t out_position) {
 }
 
 // Sum over all tap combinations of one output.
-double weighted_sum(const Options& o, const View& x, const Axis* axes, const Taps* taps, const Strides& dense) {
+double weighted_sum(const Options& o, const View& x, const Axis* axes, const Taps* taps,
+                    const Strides& dense) {
   int64_t counts[NEF_MAX_RANK];
   for (int d = 0; d < x.rank; ++d) counts[d] = taps[d].count;
   Coords k(counts, x.rank);

@@ -23,9 +23,12 @@ int64_t load_int(const View& v, int64_t i) {
 void store_int(const View& v, int64_t i, int64_t value) {
   switch (v.dtype) {
     case NEF_BOOL: return put<uint8_t>(v.data, i, value != 0);
-    case NEF_INT8: case NEF_UINT8: return put(v.data, i, static_cast<uint8_t>(value));
-    case NEF_INT16: case NEF_UINT16: return put(v.data, i, static_cast<uint16_t>(value));
-    case NEF_INT32: case NEF_UINT32: return put(v.data, i, static_cast<uint32_t>(value));
+    case NEF_INT8:
+    case NEF_UINT8: return put(v.data, i, static_cast<uint8_t>(value));
+    case NEF_INT16:
+    case NEF_UINT16: return put(v.data, i, static_cast<uint16_t>(value));
+    case NEF_INT32:
+    case NEF_UINT32: return put(v.data, i, static_cast<uint32_t>(value));
     default: return put(v.data, i, value);
   }
 }
@@ -85,26 +88,37 @@ double int_to_float(const View& src, int64_t i, nef_dtype to) {
 }  // namespace
 
 template <>
-double lowest<double>(nef_dtype) { return -std::numeric_limits<double>::infinity(); }
+double lowest<double>(nef_dtype) {
+  return -std::numeric_limits<double>::infinity();
+}
 template <>
-double highest<double>(nef_dtype) { return std::numeric_limits<double>::infinity(); }
+double highest<double>(nef_dtype) {
+  return std::numeric_limits<double>::infinity();
+}
 template <>
-uint64_t lowest<uint64_t>(nef_dtype) { return 0; }
+uint64_t lowest<uint64_t>(nef_dtype) {
+  return 0;
+}
 template <>
-uint64_t highest<uint64_t>(nef_dtype dtype) { return greatest_bits(dtype); }
+uint64_t highest<uint64_t>(nef_dtype dtype) {
+  return greatest_bits(dtype);
+}
 template <>
 int64_t lowest<int64_t>(nef_dtype dtype) {
   return -static_cast<int64_t>(greatest_bits(dtype)) - 1;
 }
 template <>
-int64_t highest<int64_t>(nef_dtype dtype) { return static_cast<int64_t>(greatest_bits(dtype)); }
+int64_t highest<int64_t>(nef_dtype dtype) {
+  return static_cast<int64_t>(greatest_bits(dtype));
+}
 
 int64_t saturate(double value, nef_dtype dtype) {
   if (std::isnan(value)) return 0;
   const double whole = std::trunc(value);
   const double limit = std::ldexp(1.0, bits_of(dtype) - (is_unsigned(dtype) ? 0 : 1));
   if (whole >= limit) return static_cast<int64_t>(greatest_bits(dtype));
-  if (is_unsigned(dtype)) return whole <= 0 ? 0 : static_cast<int64_t>(static_cast<uint64_t>(whole));
+  if (is_unsigned(dtype))
+    return whole <= 0 ? 0 : static_cast<int64_t>(static_cast<uint64_t>(whole));
   return whole < -limit ? lowest<int64_t>(dtype) : static_cast<int64_t>(whole);
 }
 

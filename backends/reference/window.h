@@ -35,8 +35,8 @@ inline Window make_window(const Call& c, const WindowSlots& slots, const int64_t
     w.begin[d] = w.end[d] = 0;
     if (mode == "SAME_UPPER" || mode == "SAME_LOWER") {
       const int64_t extent = (kernel[d] - 1) * w.dilation[d] + 1;
-      const int64_t total = std::max<int64_t>(
-          (y.dims[d + 2] - 1) * w.stride[d] + extent - x.dims[d + 2], 0);
+      const int64_t total =
+          std::max<int64_t>((y.dims[d + 2] - 1) * w.stride[d] + extent - x.dims[d + 2], 0);
       w.begin[d] = mode == "SAME_UPPER" ? total / 2 : total - total / 2;
       w.end[d] = total - w.begin[d];
     } else if (mode != "VALID" && !pads.empty()) {

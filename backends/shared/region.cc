@@ -14,17 +14,26 @@ nef_code report(nef_backend_error* err, nef_code code, const char* message) noex
 
 size_t dtype_size(nef_dtype dtype) {
   switch (dtype) {
-    case NEF_BOOL: case NEF_INT8: case NEF_UINT8: return 1;
-    case NEF_INT16: case NEF_UINT16: case NEF_FLOAT16: case NEF_BFLOAT16: return 2;
-    case NEF_INT32: case NEF_UINT32: case NEF_FLOAT32: return 4;
-    case NEF_INT64: case NEF_UINT64: case NEF_FLOAT64: return 8;
+    case NEF_BOOL:
+    case NEF_INT8:
+    case NEF_UINT8: return 1;
+    case NEF_INT16:
+    case NEF_UINT16:
+    case NEF_FLOAT16:
+    case NEF_BFLOAT16: return 2;
+    case NEF_INT32:
+    case NEF_UINT32:
+    case NEF_FLOAT32: return 4;
+    case NEF_INT64:
+    case NEF_UINT64:
+    case NEF_FLOAT64: return 8;
     default: return 0;
   }
 }
 
 const char* dtype_name(nef_dtype dtype) {
-  static const char* const kNames[] = {"invalid", "bool",   "int8",   "uint8",   "int16",
-                                       "uint16",  "int32",  "uint32", "int64",   "uint64",
+  static const char* const kNames[] = {"invalid", "bool",     "int8",    "uint8",  "int16",
+                                       "uint16",  "int32",    "uint32",  "int64",  "uint64",
                                        "float16", "bfloat16", "float32", "float64"};
   return dtype > 0 && dtype <= NEF_FLOAT64 ? kNames[dtype] : kNames[0];
 }

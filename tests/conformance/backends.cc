@@ -24,7 +24,8 @@ namespace {
 const nef_backend* open_plugin(const char* path) {
   void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) give_up("NEF_CONFORMANCE_PLUGIN", dlerror());
-  const auto entry = reinterpret_cast<nef_backend_entry_fn>(dlsym(library, NEF_BACKEND_ENTRY_SYMBOL));
+  const auto entry =
+      reinterpret_cast<nef_backend_entry_fn>(dlsym(library, NEF_BACKEND_ENTRY_SYMBOL));
   if (entry == nullptr) give_up("NEF_CONFORMANCE_PLUGIN", dlerror());
   return entry();
 }

@@ -89,7 +89,8 @@ double made_float(nef_dtype dtype, Fill fill, int64_t i, Random& random) {
     case Fill::Unit: return 2 * u - 1;
     case Fill::Ramp: return static_cast<double>(i % 1024);
     case Fill::Extreme:
-    case Fill::Special: return random.bits() % 2 == 0 ? special_float(dtype, random.bits()) : 8 * u - 4;
+    case Fill::Special:
+      return random.bits() % 2 == 0 ? special_float(dtype, random.bits()) : 8 * u - 4;
     default: return 8 * u - 4;
   }
 }
@@ -170,7 +171,8 @@ double float_at(const Tensor& t, int64_t i) {
 int64_t int_at(const Tensor& t, int64_t i) {
   switch (t.dtype) {
     case NEF_INT8: return get<int8_t>(t, i);
-    case NEF_BOOL: case NEF_UINT8: return get<uint8_t>(t, i);
+    case NEF_BOOL:
+    case NEF_UINT8: return get<uint8_t>(t, i);
     case NEF_INT16: return get<int16_t>(t, i);
     case NEF_UINT16: return get<uint16_t>(t, i);
     case NEF_INT32: return get<int32_t>(t, i);
@@ -197,7 +199,10 @@ Tensor values(nef_dtype dtype, std::vector<int64_t> dims, const std::vector<doub
   for (int64_t i = 0; i < t.count(); ++i) {
     const double v = numbers[static_cast<size_t>(i)];
     if (is_float(dtype)) put_float(t, i, v);
-    else put_int(t, i, v >= 0x1p63 ? static_cast<int64_t>(static_cast<uint64_t>(v)) : static_cast<int64_t>(v));
+    else
+      put_int(
+          t, i,
+          v >= 0x1p63 ? static_cast<int64_t>(static_cast<uint64_t>(v)) : static_cast<int64_t>(v));
   }
   return t;
 }
@@ -245,7 +250,8 @@ std::vector<int32_t> CaseBuilder::node(nef_op op, std::vector<int32_t> inputs,
   std::vector<Tensor> outputs;
   for (size_t i = 0; i < results.size(); ++i) {
     const auto dims = results[i].shape.view();
-    if (!ir::dims_static(dims)) throw std::logic_error(case_.name + ": the output shape is not known");
+    if (!ir::dims_static(dims))
+      throw std::logic_error(case_.name + ": the output shape is not known");
     if (unwanted >> i & 1u) outputs.push_back({});
     else outputs.push_back({results[i].dtype, {dims.begin(), dims.end()}, {}});
   }

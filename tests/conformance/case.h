@@ -69,7 +69,7 @@ struct Case {
   std::vector<CaseValue> values;
   std::vector<CaseNode> nodes;
   Tolerance tolerance;
-  nef_code expect = NEF_OK;  // the code launch must return
+  nef_code expect = NEF_OK;             // the code launch must return
   nef_dtype dtype = NEF_DTYPE_INVALID;  // for reports: the dtype under test
 };
 using CaseList = std::vector<Case>;
@@ -102,8 +102,8 @@ class CaseBuilder {
 
 // A case of one node. Inputs that the op table marks as host inputs are passed as such; an
 // empty Tensor is an absent input.
-Case single(std::string name, nef_op op, std::vector<Tensor> inputs, std::vector<int64_t> attrs = {},
-            Tolerance tolerance = {}, size_t n_outputs = 0);
+Case single(std::string name, nef_op op, std::vector<Tensor> inputs,
+            std::vector<int64_t> attrs = {}, Tolerance tolerance = {}, size_t n_outputs = 0);
 
 // Attribute blocks: attrs(op).set_int(slot, v).build().
 inline ir::AttrBuilder attrs(nef_op op) { return ir::AttrBuilder(op); }

@@ -5,9 +5,10 @@ namespace nef::conformance {
 
 CaseList cases_for(nef_op op) {
   CaseList out;
-  const auto families = {add_unary_cases, add_binary_cases, add_contraction_cases, add_softmax_cases,
-                         add_reduce_cases, add_norm_cases, add_window_cases,
-                         add_movement_cases, add_index_cases, add_attention_cases, add_resize_cases};
+  const auto families = {add_unary_cases,     add_binary_cases,   add_contraction_cases,
+                         add_softmax_cases,   add_reduce_cases,   add_norm_cases,
+                         add_window_cases,    add_movement_cases, add_index_cases,
+                         add_attention_cases, add_resize_cases};
   for (const auto& family : families) {
     if (family(op, out)) break;
   }

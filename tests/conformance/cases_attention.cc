@@ -17,8 +17,10 @@ Tolerance tolerance_for(nef_dtype t) {
 struct Geometry {
   int64_t batch, q_heads, kv_heads, q_length, kv_length, head, v_head;
 };
-const Geometry kGeometries[] = {{1, 1, 1, 1, 1, 1, 1},  {2, 3, 3, 4, 6, 8, 8},     {1, 4, 2, 5, 5, 16, 16}, {2, 6, 1, 1, 33, 8, 4},
-                                {1, 2, 2, 67, 67, 32, 32}, {1, 2, 2, 17, 130, 20, 24}, {0, 2, 2, 3, 3, 4, 4},  {1, 2, 2, 3, 0, 4, 4}};
+const Geometry kGeometries[] = {{1, 1, 1, 1, 1, 1, 1},     {2, 3, 3, 4, 6, 8, 8},
+                                {1, 4, 2, 5, 5, 16, 16},   {2, 6, 1, 1, 33, 8, 4},
+                                {1, 2, 2, 67, 67, 32, 32}, {1, 2, 2, 17, 130, 20, 24},
+                                {0, 2, 2, 3, 3, 4, 4},     {1, 2, 2, 3, 0, 4, 4}};
 
 struct Qkv {
   Tensor q, k, v;
@@ -27,13 +29,15 @@ Qkv make_qkv(nef_dtype t, const Geometry& g, bool packed) {
   const auto dims = [&](int64_t heads, int64_t length, int64_t size) {
     return packed ? Dims{g.batch, length, heads * size} : Dims{g.batch, heads, length, size};
   };
-  return {make(t, dims(g.q_heads, g.q_length, g.head), Fill::Small, 1), make(t, dims(g.kv_heads, g.kv_length, g.head), Fill::Unit, 2),
+  return {make(t, dims(g.q_heads, g.q_length, g.head), Fill::Small, 1),
+          make(t, dims(g.kv_heads, g.kv_length, g.head), Fill::Unit, 2),
           make(t, dims(g.kv_heads, g.kv_length, g.v_head), Fill::Unit, 3)};
 }
 
 ir::AttrBuilder attention(const Geometry& g, bool packed) {
   auto b = attrs(NEF_OP_ATTENTION);
-  if (packed) b.set_int(NEF_ATTENTION_Q_NUM_HEADS, g.q_heads).set_int(NEF_ATTENTION_KV_NUM_HEADS, g.kv_heads);
+  if (packed)
+    b.set_int(NEF_ATTENTION_Q_NUM_HEADS, g.q_heads).set_int(NEF_ATTENTION_KV_NUM_HEADS, g.kv_heads);
   return b;
 }
 
@@ -44,7 +48,8 @@ std::string name_of(const Geometry& g) {
 // A bool mask whose first query sees nothing.
 Tensor hiding_mask(const Geometry& g) {
   std::vector<double> keep;
-  for (int64_t i = 0; i < g.q_length * g.kv_length; ++i) keep.push_back(i >= g.kv_length && i % 3 != 0 ? 1 : 0);
+  for (int64_t i = 0; i < g.q_length * g.kv_length; ++i)
+    keep.push_back(i >= g.kv_length && i % 3 != 0 ? 1 : 0);
   return values(NEF_BOOL, {g.q_length, g.kv_length}, keep);
 }
 
@@ -64,16 +69,24 @@ void add_plain(nef_dtype t, CaseList& out) {
       const Qkv x = make_qkv(t, g, packed);
       const std::string name = name_of(g) + (packed ? "_packed" : "");
       const auto add = [&](const std::string& what, std::vector<Tensor> inputs, ir::AttrBuilder b) {
-        out.push_back(single(name + what, NEF_OP_ATTENTION, std::move(inputs), b.build(), tolerance_for(t)));
+        out.push_back(
+            single(name + what, NEF_OP_ATTENTION, std::move(inputs), b.build(), tolerance_for(t)));
       };
       add("", {x.q, x.k, x.v}, attention(g, packed));
       add("_causal", {x.q, x.k, x.v}, attention(g, packed).set_int(NEF_ATTENTION_IS_CAUSAL, 1));
-      add("_scale_softcap", {x.q, x.k, x.v}, attention(g, packed).set_float(NEF_ATTENTION_SCALE, 0.3).set_float(NEF_ATTENTION_SOFTCAP, 2));
+      add("_scale_softcap", {x.q, x.k, x.v},
+          attention(g, packed)
+              .set_float(NEF_ATTENTION_SCALE, 0.3)
+              .set_float(NEF_ATTENTION_SOFTCAP, 2));
       if (g.batch == 0 || g.kv_length == 0) continue;
       add("_hidden", {x.q, x.k, x.v, hiding_mask(g)}, attention(g, packed));
-      add("_hidden_causal", {x.q, x.k, x.v, hiding_mask(g)}, attention(g, packed).set_int(NEF_ATTENTION_IS_CAUSAL, 1));
-      add("_mask4d", {x.q, x.k, x.v, additive_mask(t, {g.batch, g.q_heads, g.q_length, g.kv_length})}, attention(g, packed));
-      add("_mask_row", {x.q, x.k, x.v, additive_mask(t, {g.batch, 1, 1, g.kv_length})}, attention(g, packed));
+      add("_hidden_causal", {x.q, x.k, x.v, hiding_mask(g)},
+          attention(g, packed).set_int(NEF_ATTENTION_IS_CAUSAL, 1));
+      add("_mask4d",
+          {x.q, x.k, x.v, additive_mask(t, {g.batch, g.q_heads, g.q_length, g.kv_length})},
+          attention(g, packed));
+      add("_mask_row", {x.q, x.k, x.v, additive_mask(t, {g.batch, 1, 1, g.kv_length})},
+          attention(g, packed));
     }
   }
 }
@@ -87,15 +100,18 @@ void add_past(nef_dtype t, CaseList& out) {
       const Tensor past_v = make(t, {g.batch, g.kv_heads, past, g.v_head}, Fill::Unit, 5);
       for (int64_t causal : {0, 1}) {
         const auto words = attention(g, packed).set_int(NEF_ATTENTION_IS_CAUSAL, causal).build();
-        out.push_back(single("past" + std::to_string(past) + (causal ? "_causal" : "") + (packed ? "_packed" : ""), NEF_OP_ATTENTION,
-                             {x.q, x.k, x.v, {}, past_k, past_v}, words, tolerance_for(t), 3));
+        out.push_back(single(
+            "past" + std::to_string(past) + (causal ? "_causal" : "") + (packed ? "_packed" : ""),
+            NEF_OP_ATTENTION, {x.q, x.k, x.v, {}, past_k, past_v}, words, tolerance_for(t), 3));
       }
     }
   }
   const Qkv x = make_qkv(t, {2, 4, 2, 3, 7, 8, 6}, false);
   for (int64_t causal : {0, 1}) {
-    out.push_back(single(causal ? "lengths_causal" : "lengths", NEF_OP_ATTENTION, {x.q, x.k, x.v, {}, {}, {}, ints({5, 3})},
-                         attrs(NEF_OP_ATTENTION).set_int(NEF_ATTENTION_IS_CAUSAL, causal).build(), tolerance_for(t)));
+    out.push_back(single(causal ? "lengths_causal" : "lengths", NEF_OP_ATTENTION,
+                         {x.q, x.k, x.v, {}, {}, {}, ints({5, 3})},
+                         attrs(NEF_OP_ATTENTION).set_int(NEF_ATTENTION_IS_CAUSAL, causal).build(),
+                         tolerance_for(t)));
   }
 }
 
@@ -105,8 +121,14 @@ void add_scores(nef_dtype t, CaseList& out) {
   for (int64_t mode = 0; mode < 4; ++mode) {
     const Qkv x = make_qkv(t, g, false);
     CaseBuilder b("scores_mode" + std::to_string(mode));
-    const std::vector<int32_t> in = {b.input(x.q), b.input(x.k), b.input(x.v), b.input(hiding_mask(g))};
-    b.node(NEF_OP_ATTENTION, in, attrs(NEF_OP_ATTENTION).set_int(NEF_ATTENTION_QK_MATMUL_OUTPUT_MODE, mode).set_float(NEF_ATTENTION_SOFTCAP, 3).build(), 4, 0b0110);
+    const std::vector<int32_t> in = {b.input(x.q), b.input(x.k), b.input(x.v),
+                                     b.input(hiding_mask(g))};
+    b.node(NEF_OP_ATTENTION, in,
+           attrs(NEF_OP_ATTENTION)
+               .set_int(NEF_ATTENTION_QK_MATMUL_OUTPUT_MODE, mode)
+               .set_float(NEF_ATTENTION_SOFTCAP, 3)
+               .build(),
+           4, 0b0110);
     const Tolerance tolerance = tolerance_for(t);
     out.push_back(b.tolerance(tolerance.ulps, 4).build());
   }
@@ -120,16 +142,23 @@ void add_rotary(CaseList& out) {
       for (int64_t rotary : {0, 4}) {
         const int64_t half = rotary == 0 ? 4 : rotary / 2;
         auto b = attrs(op);
-        b.set_int(NEF_ROTARY_EMBEDDING_INTERLEAVED, interleaved).set_int(NEF_ROTARY_EMBEDDING_ROTARY_EMBEDDING_DIM, rotary);
-        const std::string name = std::string(interleaved ? "interleaved" : "halves") + std::to_string(rotary);
-        const Tensor x = make(t, {2, 3, 5, 8}, Fill::Small, 1), packed = make(t, {2, 5, 24}, Fill::Small, 1);
+        b.set_int(NEF_ROTARY_EMBEDDING_INTERLEAVED, interleaved)
+            .set_int(NEF_ROTARY_EMBEDDING_ROTARY_EMBEDDING_DIM, rotary);
+        const std::string name =
+            std::string(interleaved ? "interleaved" : "halves") + std::to_string(rotary);
+        const Tensor x = make(t, {2, 3, 5, 8}, Fill::Small, 1),
+                     packed = make(t, {2, 5, 24}, Fill::Small, 1);
         const Tensor co = make(t, {9, half}, Fill::Unit, 2), si = make(t, {9, half}, Fill::Unit, 3);
         Tensor positions = ints({0, 1, 2, 3, 4, 8, 7, 6, 5, 4});
         positions.dims = {2, 5};
         out.push_back(single(name, op, {x, co, si, positions}, b.build(), tolerance));
-        out.push_back(single(name + "_no_ids", op, {x, make(t, {2, 5, half}, Fill::Unit, 2), make(t, {2, 5, half}, Fill::Unit, 3)}, b.build(), tolerance));
+        out.push_back(
+            single(name + "_no_ids", op,
+                   {x, make(t, {2, 5, half}, Fill::Unit, 2), make(t, {2, 5, half}, Fill::Unit, 3)},
+                   b.build(), tolerance));
         b.set_int(NEF_ROTARY_EMBEDDING_NUM_HEADS, 3);
-        out.push_back(single(name + "_packed", op, {packed, co, si, positions}, b.build(), tolerance));
+        out.push_back(
+            single(name + "_packed", op, {packed, co, si, positions}, b.build(), tolerance));
         Tensor outside = positions;
         outside.bytes[0] = 9;
         Case c = single(name + "_position_out_of_range", op, {packed, co, si, outside}, b.build());

@@ -10,11 +10,27 @@ struct Pair {
   Dims a, b;
 };
 const std::vector<Pair> kPairs = {
-    {{}, {}},        {{3}, {3}},       {{67}, {67}},     {{2500}, {2500}}, {{2, 3}, {3}},
-    {{3}, {2, 3}},   {{2, 1}, {1, 3}}, {{}, {5}},        {{5}, {}},        {{0}, {1}},
-    {{1}, {0}},      {{0, 3}, {1, 3}}, {{2, 0}, {2, 1}}, {{4, 1, 6}, {5, 1}}, {{3, 1, 1}, {3, 4, 5}},
-    {{1, 17}, {13, 1}}, {{2, 3, 4, 5}, {1, 3, 1, 1}}, {{8, 300}, {300}}, {{8, 300}, {8, 1}},
-    {{1}, {1200}},   {{2, 1, 3, 1, 2}, {1, 4, 1, 5, 1}},
+    {{}, {}},
+    {{3}, {3}},
+    {{67}, {67}},
+    {{2500}, {2500}},
+    {{2, 3}, {3}},
+    {{3}, {2, 3}},
+    {{2, 1}, {1, 3}},
+    {{}, {5}},
+    {{5}, {}},
+    {{0}, {1}},
+    {{1}, {0}},
+    {{0, 3}, {1, 3}},
+    {{2, 0}, {2, 1}},
+    {{4, 1, 6}, {5, 1}},
+    {{3, 1, 1}, {3, 4, 5}},
+    {{1, 17}, {13, 1}},
+    {{2, 3, 4, 5}, {1, 3, 1, 1}},
+    {{8, 300}, {300}},
+    {{8, 300}, {8, 1}},
+    {{1}, {1200}},
+    {{2, 1, 3, 1, 2}, {1, 4, 1, 5, 1}},
 };
 
 std::string pair_name(const Pair& p) { return dims_name(p.a) + "_" + dims_name(p.b); }
@@ -24,17 +40,19 @@ void add_pairs(nef_op op, nef_dtype t, const std::vector<int64_t>& words, const 
                Tolerance tolerance, CaseList& out) {
   for (const Pair& p : kPairs) {
     out.push_back(single(pair_name(p) + suffix, op,
-                         {make(t, p.a, Fill::Small, 1), make(t, p.b, Fill::Small, 2)}, words, tolerance));
+                         {make(t, p.a, Fill::Small, 1), make(t, p.b, Fill::Small, 2)}, words,
+                         tolerance));
   }
   out.push_back(single("special" + suffix, op,
                        {make(t, {997}, Fill::Extreme, 3), make(t, {997}, Fill::Extreme, 4)}, words,
                        tolerance));
   out.push_back(single("special_broadcast" + suffix, op,
-                       {make(t, {19, 1}, Fill::Extreme, 5), make(t, {1, 23}, Fill::Extreme, 6)}, words,
-                       tolerance));
+                       {make(t, {19, 1}, Fill::Extreme, 5), make(t, {1, 23}, Fill::Extreme, 6)},
+                       words, tolerance));
   if (t == NEF_INT8 || t == NEF_UINT8) {
     out.push_back(single("all_pairs" + suffix, op,
-                         {make(t, {256, 1}, Fill::Ramp), make(t, {1, 256}, Fill::Ramp)}, words, tolerance));
+                         {make(t, {256, 1}, Fill::Ramp), make(t, {1, 256}, Fill::Ramp)}, words,
+                         tolerance));
   }
 }
 
@@ -66,8 +84,8 @@ void add_bit_shift(CaseList& out) {
 
 void add_pow(CaseList& out) {
   const std::pair<nef_dtype, nef_dtype> mixed[] = {
-      {NEF_FLOAT32, NEF_INT32}, {NEF_INT32, NEF_FLOAT32}, {NEF_FLOAT16, NEF_FLOAT32},
-      {NEF_INT64, NEF_INT8},    {NEF_FLOAT64, NEF_INT64}, {NEF_UINT8, NEF_INT16},
+      {NEF_FLOAT32, NEF_INT32},  {NEF_INT32, NEF_FLOAT32}, {NEF_FLOAT16, NEF_FLOAT32},
+      {NEF_INT64, NEF_INT8},     {NEF_FLOAT64, NEF_INT64}, {NEF_UINT8, NEF_INT16},
       {NEF_FLOAT32, NEF_FLOAT64}};
   for (nef_dtype t : allowed_dtypes(NEF_OP_POW)) {
     const double ulps = !is_float(t) ? 0 : t <= NEF_BFLOAT16 ? 1 : 16;
@@ -80,15 +98,16 @@ void add_pow(CaseList& out) {
   for (const auto& [base, exponent] : mixed) {
     const double ulps = !is_float(base) ? 0 : base <= NEF_BFLOAT16 ? 1 : 16;
     out.push_back(single("exponent_dtype_" + std::to_string(exponent), NEF_OP_POW,
-                         {make(base, {67}, Fill::Small, 1), make(exponent, {67}, Fill::Small, 2)}, {},
-                         {ulps, 0}));
+                         {make(base, {67}, Fill::Small, 1), make(exponent, {67}, Fill::Small, 2)},
+                         {}, {ulps, 0}));
   }
 }
 
 // Slope broadcasts to x only.
 void add_prelu(CaseList& out) {
-  const Pair pairs[] = {{{}, {}},       {{67}, {67}},          {{0}, {1}},    {{8, 300}, {300}},
-                        {{2, 3, 4, 5}, {3, 1, 1}}, {{5, 7}, {5, 1}}, {{2500}, {1}}, {{3, 4}, {}}};
+  const Pair pairs[] = {
+      {{}, {}},         {{67}, {67}},  {{0}, {1}},  {{8, 300}, {300}}, {{2, 3, 4, 5}, {3, 1, 1}},
+      {{5, 7}, {5, 1}}, {{2500}, {1}}, {{3, 4}, {}}};
   for (nef_dtype t : allowed_dtypes(NEF_OP_PRELU)) {
     for (const Pair& p : pairs) {
       out.push_back(single(pair_name(p), NEF_OP_PRELU,
@@ -100,10 +119,14 @@ void add_prelu(CaseList& out) {
 }
 
 void add_variadic(nef_op op, CaseList& out) {
-  const std::vector<std::vector<Dims>> shapes = {
-      {{67}},          {{}},           {{3}, {3}, {3}},  {{2500}, {2500}, {2500}},
-      {{2, 3}, {3}, {}}, {{0, 3}, {1, 3}, {3}}, {{4, 1}, {1, 5}, {4, 5}, {5}, {1}},
-      {{3, 1, 1}, {2, 1}, {5}}};
+  const std::vector<std::vector<Dims>> shapes = {{{67}},
+                                                 {{}},
+                                                 {{3}, {3}, {3}},
+                                                 {{2500}, {2500}, {2500}},
+                                                 {{2, 3}, {3}, {}},
+                                                 {{0, 3}, {1, 3}, {3}},
+                                                 {{4, 1}, {1, 5}, {4, 5}, {5}, {1}},
+                                                 {{3, 1, 1}, {2, 1}, {5}}};
   for (nef_dtype t : allowed_dtypes(op)) {
     // Sums of three and more may round after each step.
     const bool sums = op == NEF_OP_SUM || op == NEF_OP_MEAN;
@@ -139,14 +162,15 @@ void add_where(CaseList& out) {
   struct Three {
     Dims condition, x, y;
   };
-  const Three shapes[] = {{{}, {}, {}},       {{67}, {67}, {67}},      {{2500}, {2500}, {}},
-                          {{3, 1}, {1, 4}, {2, 1, 1}}, {{0}, {1}, {}}, {{1}, {0}, {1}},
-                          {{8, 300}, {300}, {8, 1}},   {{1}, {5}, {5}}};
+  const Three shapes[] = {
+      {{}, {}, {}},   {{67}, {67}, {67}}, {{2500}, {2500}, {}},      {{3, 1}, {1, 4}, {2, 1, 1}},
+      {{0}, {1}, {}}, {{1}, {0}, {1}},    {{8, 300}, {300}, {8, 1}}, {{1}, {5}, {5}}};
   for (nef_dtype t : allowed_dtypes(NEF_OP_WHERE, 1)) {
     for (const Three& s : shapes) {
-      Case c = single(dims_name(s.condition) + "_" + dims_name(s.x) + "_" + dims_name(s.y), NEF_OP_WHERE,
-                      {make(NEF_BOOL, s.condition, Fill::Small, 3), make(t, s.x, Fill::Extreme, 1),
-                       make(t, s.y, Fill::Extreme, 2)});
+      Case c =
+          single(dims_name(s.condition) + "_" + dims_name(s.x) + "_" + dims_name(s.y), NEF_OP_WHERE,
+                 {make(NEF_BOOL, s.condition, Fill::Small, 3), make(t, s.x, Fill::Extreme, 1),
+                  make(t, s.y, Fill::Extreme, 2)});
       c.dtype = t;
       out.push_back(std::move(c));
     }
@@ -157,15 +181,29 @@ void add_where(CaseList& out) {
 
 bool add_binary_cases(nef_op op, CaseList& out) {
   switch (op) {
-    case NEF_OP_ADD: case NEF_OP_SUB: case NEF_OP_MUL: case NEF_OP_DIV: case NEF_OP_EQUAL:
-    case NEF_OP_GREATER: case NEF_OP_GREATER_OR_EQUAL: case NEF_OP_LESS: case NEF_OP_LESS_OR_EQUAL:
-    case NEF_OP_AND: case NEF_OP_OR: case NEF_OP_XOR: case NEF_OP_BITWISE_AND:
-    case NEF_OP_BITWISE_OR: case NEF_OP_BITWISE_XOR: add_all(op, 0, out); return true;
+    case NEF_OP_ADD:
+    case NEF_OP_SUB:
+    case NEF_OP_MUL:
+    case NEF_OP_DIV:
+    case NEF_OP_EQUAL:
+    case NEF_OP_GREATER:
+    case NEF_OP_GREATER_OR_EQUAL:
+    case NEF_OP_LESS:
+    case NEF_OP_LESS_OR_EQUAL:
+    case NEF_OP_AND:
+    case NEF_OP_OR:
+    case NEF_OP_XOR:
+    case NEF_OP_BITWISE_AND:
+    case NEF_OP_BITWISE_OR:
+    case NEF_OP_BITWISE_XOR: add_all(op, 0, out); return true;
     case NEF_OP_MOD: add_mod(out); return true;
     case NEF_OP_POW: add_pow(out); return true;
     case NEF_OP_PRELU: add_prelu(out); return true;
     case NEF_OP_BIT_SHIFT: add_bit_shift(out); return true;
-    case NEF_OP_MAX: case NEF_OP_MIN: case NEF_OP_SUM: case NEF_OP_MEAN: add_variadic(op, out); return true;
+    case NEF_OP_MAX:
+    case NEF_OP_MIN:
+    case NEF_OP_SUM:
+    case NEF_OP_MEAN: add_variadic(op, out); return true;
     case NEF_OP_CLIP: add_clip(out); return true;
     case NEF_OP_WHERE: add_where(out); return true;
     default: return false;

@@ -37,15 +37,17 @@ struct RowShape {
   Dims dims;
   int64_t axis;
 };
-const std::vector<RowShape> kRows = {{{4, 17}, -1},  {{3, 64}, 1},      {{1, 1}, -1},      {{5, 67}, -1}, {{2, 3, 5, 7}, 2},
-                                     {{2, 3, 5}, 0}, {{2, 3, 384}, -1}, {{0, 8}, -1},      {{3, 1030}, -1}, {{67}, 0}};
+const std::vector<RowShape> kRows = {
+    {{4, 17}, -1},  {{3, 64}, 1},      {{1, 1}, -1}, {{5, 67}, -1},   {{2, 3, 5, 7}, 2},
+    {{2, 3, 5}, 0}, {{2, 3, 384}, -1}, {{0, 8}, -1}, {{3, 1030}, -1}, {{67}, 0}};
 
 void add_layer_norm(CaseList& out) {
   const nef_op op = NEF_OP_LAYER_NORMALIZATION;
   for (nef_dtype t : allowed_dtypes(op)) {
     for (const RowShape& s : kRows) {
       const auto words = attrs(op).set_int(NEF_LAYER_NORMALIZATION_AXIS, s.axis).build();
-      const Tensor x = make(t, s.dims, Fill::Small, 1), scale = make(t, tail(s.dims, s.axis), Fill::Unit, 2);
+      const Tensor x = make(t, s.dims, Fill::Small, 1),
+                   scale = make(t, tail(s.dims, s.axis), Fill::Unit, 2);
       const Tensor bias = make(t, tail(s.dims, s.axis), Fill::Unit, 3);
       const std::string name = dims_name(s.dims) + "_axis" + std::to_string(s.axis);
       out.push_back(single(name, op, {x, scale, bias}, words, tolerance_for(t)));
@@ -60,8 +62,9 @@ void add_layer_norm(CaseList& out) {
                            {std::move(x), make(t, row, Fill::Unit, 2), make(t, row, Fill::Unit, 3)},
                            attrs(op).build(), {tolerance_for(t).ulps, 40}));
     }
-    out.push_back(single("epsilon_3x8", op, {make(t, {3, 8}, Fill::Small, 1), make(t, {8}, Fill::Unit, 2)},
-                         attrs(op).set_float(NEF_LAYER_NORMALIZATION_EPSILON, 0.25).build(), tolerance_for(t)));
+    out.push_back(single(
+        "epsilon_3x8", op, {make(t, {3, 8}, Fill::Small, 1), make(t, {8}, Fill::Unit, 2)},
+        attrs(op).set_float(NEF_LAYER_NORMALIZATION_EPSILON, 0.25).build(), tolerance_for(t)));
   }
 }
 
@@ -70,41 +73,52 @@ void add_rms_norm(CaseList& out) {
   for (nef_dtype t : allowed_dtypes(op)) {
     for (const RowShape& s : kRows) {
       const auto words = attrs(op).set_int(NEF_RMS_NORMALIZATION_AXIS, s.axis).build();
-      out.push_back(single(dims_name(s.dims) + "_axis" + std::to_string(s.axis), op,
-                           {make(t, s.dims, Fill::Small, 1), make(t, tail(s.dims, s.axis), Fill::Unit, 2)},
-                           words, tolerance_for(t)));
+      out.push_back(
+          single(dims_name(s.dims) + "_axis" + std::to_string(s.axis), op,
+                 {make(t, s.dims, Fill::Small, 1), make(t, tail(s.dims, s.axis), Fill::Unit, 2)},
+                 words, tolerance_for(t)));
     }
     int i = 0;
     for (Tensor& x : hard_rows(t)) {
       const Dims row = {x.dims[1]};
-      out.push_back(single("hard_" + std::to_string(i++), op, {std::move(x), make(t, row, Fill::Unit, 2)},
-                           attrs(op).build(), tolerance_for(t)));
+      out.push_back(single("hard_" + std::to_string(i++), op,
+                           {std::move(x), make(t, row, Fill::Unit, 2)}, attrs(op).build(),
+                           tolerance_for(t)));
     }
   }
   // The result has the dtype of scale.
-  for (const auto& [x, scale] : {std::pair{NEF_FLOAT16, NEF_FLOAT32}, {NEF_FLOAT32, NEF_BFLOAT16}}) {
-    out.push_back(single("scale_dtype", op, {make(x, {3, 40}, Fill::Small, 1), make(scale, {40}, Fill::Unit, 2)},
+  for (const auto& [x, scale] :
+       {std::pair{NEF_FLOAT16, NEF_FLOAT32}, {NEF_FLOAT32, NEF_BFLOAT16}}) {
+    out.push_back(single("scale_dtype", op,
+                         {make(x, {3, 40}, Fill::Small, 1), make(scale, {40}, Fill::Unit, 2)},
                          attrs(op).build(), tolerance_for(scale)));
   }
 }
 
-const std::vector<Dims> kImages = {{2, 6, 5, 7}, {1, 6, 1, 1}, {3, 6, 11}, {2, 6, 3, 2, 4}, {0, 6, 3}, {1, 12, 17, 16}};
+const std::vector<Dims> kImages = {{2, 6, 5, 7},    {1, 6, 1, 1}, {3, 6, 11},
+                                   {2, 6, 3, 2, 4}, {0, 6, 3},    {1, 12, 17, 16}};
 
 void add_channel_norm(nef_op op, CaseList& out) {
   for (nef_dtype t : allowed_dtypes(op)) {
     for (const Dims& dims : kImages) {
       const Dims c = {dims[1]};
-      const Tensor x = make(t, dims, Fill::Small, 1), scale = make(t, c, Fill::Unit, 2), bias = make(t, c, Fill::Unit, 3);
+      const Tensor x = make(t, dims, Fill::Small, 1), scale = make(t, c, Fill::Unit, 2),
+                   bias = make(t, c, Fill::Unit, 3);
       if (op == NEF_OP_BATCH_NORMALIZATION) {
-        out.push_back(single(dims_name(dims), op, {x, scale, bias, make(t, c, Fill::Unit, 4), make(t, c, Fill::Positive, 5)},
-                             attrs(op).build(), {tolerance_for(t).ulps, 4}));
+        out.push_back(
+            single(dims_name(dims), op,
+                   {x, scale, bias, make(t, c, Fill::Unit, 4), make(t, c, Fill::Positive, 5)},
+                   attrs(op).build(), {tolerance_for(t).ulps, 4}));
       } else if (op == NEF_OP_GROUP_NORMALIZATION) {
         for (int64_t groups : {1, 2, 6}) {
-          out.push_back(single(dims_name(dims) + "_groups" + std::to_string(groups), op, {x, scale, bias},
-                               attrs(op).set_int(NEF_GROUP_NORMALIZATION_NUM_GROUPS, groups).build(), tolerance_for(t)));
+          out.push_back(
+              single(dims_name(dims) + "_groups" + std::to_string(groups), op, {x, scale, bias},
+                     attrs(op).set_int(NEF_GROUP_NORMALIZATION_NUM_GROUPS, groups).build(),
+                     tolerance_for(t)));
         }
       } else {
-        out.push_back(single(dims_name(dims), op, {x, scale, bias}, attrs(op).build(), tolerance_for(t)));
+        out.push_back(
+            single(dims_name(dims), op, {x, scale, bias}, attrs(op).build(), tolerance_for(t)));
       }
     }
   }
@@ -114,9 +128,11 @@ void add_lrn(CaseList& out) {
   for (nef_dtype t : allowed_dtypes(NEF_OP_LRN)) {
     for (const Dims& dims : kImages) {
       for (int64_t size : {1, 2, 3, 5, 20}) {
-        out.push_back(single(dims_name(dims) + "_size" + std::to_string(size), NEF_OP_LRN, {make(t, dims, Fill::Small)},
-                             attrs(NEF_OP_LRN).set_int(NEF_LRN_SIZE, size).set_float(NEF_LRN_ALPHA, 0.5).build(),
-                             tolerance_for(t)));
+        out.push_back(single(
+            dims_name(dims) + "_size" + std::to_string(size), NEF_OP_LRN,
+            {make(t, dims, Fill::Small)},
+            attrs(NEF_OP_LRN).set_int(NEF_LRN_SIZE, size).set_float(NEF_LRN_ALPHA, 0.5).build(),
+            tolerance_for(t)));
       }
     }
   }
@@ -127,12 +143,17 @@ void add_lp(CaseList& out) {
   for (nef_dtype t : allowed_dtypes(op)) {
     for (const RowShape& s : kRows) {
       for (int64_t p : {1, 2}) {
-        const auto words = attrs(op).set_int(NEF_LP_NORMALIZATION_AXIS, s.axis).set_int(NEF_LP_NORMALIZATION_P, p).build();
-        out.push_back(single(dims_name(s.dims) + "_axis" + std::to_string(s.axis) + "_p" + std::to_string(p), op,
-                             {make(t, s.dims, Fill::Small)}, words, tolerance_for(t)));
+        const auto words = attrs(op)
+                               .set_int(NEF_LP_NORMALIZATION_AXIS, s.axis)
+                               .set_int(NEF_LP_NORMALIZATION_P, p)
+                               .build();
+        out.push_back(
+            single(dims_name(s.dims) + "_axis" + std::to_string(s.axis) + "_p" + std::to_string(p),
+                   op, {make(t, s.dims, Fill::Small)}, words, tolerance_for(t)));
       }
     }
-    out.push_back(single("zeros", op, {values(t, {2, 3}, {0, 0, 0, 1, 2, 2})}, attrs(op).build(), tolerance_for(t)));
+    out.push_back(single("zeros", op, {values(t, {2, 3}, {0, 0, 0, 1, 2, 2})}, attrs(op).build(),
+                         tolerance_for(t)));
   }
 }
 
@@ -140,10 +161,13 @@ void add_mvn(CaseList& out) {
   const nef_op op = NEF_OP_MEAN_VARIANCE_NORMALIZATION;
   for (nef_dtype t : allowed_dtypes(op)) {
     for (const Dims& dims : {Dims{2, 3, 5, 7}, Dims{1, 3, 17, 4}}) {
-      out.push_back(single(dims_name(dims), op, {make(t, dims, Fill::Small)}, attrs(op).build(), tolerance_for(t)));
+      out.push_back(single(dims_name(dims), op, {make(t, dims, Fill::Small)}, attrs(op).build(),
+                           tolerance_for(t)));
       for (const Dims& axes : {Dims{1}, Dims{-1}, Dims{0, 1, 2, 3}}) {
-        out.push_back(single(dims_name(dims) + "_axes" + dims_name(axes), op, {make(t, dims, Fill::Small)},
-                             attrs(op).set_ints(NEF_MEAN_VARIANCE_NORMALIZATION_AXES, axes).build(), tolerance_for(t)));
+        out.push_back(single(dims_name(dims) + "_axes" + dims_name(axes), op,
+                             {make(t, dims, Fill::Small)},
+                             attrs(op).set_ints(NEF_MEAN_VARIANCE_NORMALIZATION_AXES, axes).build(),
+                             tolerance_for(t)));
       }
     }
   }
@@ -155,7 +179,8 @@ bool add_norm_cases(nef_op op, CaseList& out) {
   switch (op) {
     case NEF_OP_LAYER_NORMALIZATION: add_layer_norm(out); return true;
     case NEF_OP_RMS_NORMALIZATION: add_rms_norm(out); return true;
-    case NEF_OP_BATCH_NORMALIZATION: case NEF_OP_GROUP_NORMALIZATION:
+    case NEF_OP_BATCH_NORMALIZATION:
+    case NEF_OP_GROUP_NORMALIZATION:
     case NEF_OP_INSTANCE_NORMALIZATION: add_channel_norm(op, out); return true;
     case NEF_OP_LRN: add_lrn(out); return true;
     case NEF_OP_LP_NORMALIZATION: add_lp(out); return true;

@@ -25,12 +25,30 @@ struct ReduceShape {
   Dims dims;
   std::optional<Dims> axes;  // absent: all
 };
-const std::vector<ReduceShape> kShapes = {
-    {{}, {}},           {{1}, {}},          {{67}, {}},           {{2500}, {{0}}},   {{3, 5}, {{1}}},
-    {{3, 5}, {{0}}},    {{3, 5}, {{-1}}},   {{3, 5}, {{}}},       {{5, 3, 7}, {{0, 2}}}, {{5, 3, 7}, {{1}}},
-    {{5, 3, 7}, {{-3, 1}}}, {{0}, {}},      {{0, 3}, {{0}}},      {{0, 3}, {{1}}},   {{3, 0}, {{1}}},
-    {{3, 0, 2}, {{1}}}, {{3, 0, 2}, {{0}}}, {{2, 3, 4, 5}, {{2, 3}}}, {{2, 3, 4, 5}, {{1}}},
-    {{4, 1030}, {{1}}}, {{1030, 4}, {{0}}}, {{1, 1, 1}, {{1}}},   {{7, 33}, {{1}}}, {{33, 7}, {{0}}}};
+const std::vector<ReduceShape> kShapes = {{{}, {}},
+                                          {{1}, {}},
+                                          {{67}, {}},
+                                          {{2500}, {{0}}},
+                                          {{3, 5}, {{1}}},
+                                          {{3, 5}, {{0}}},
+                                          {{3, 5}, {{-1}}},
+                                          {{3, 5}, {{}}},
+                                          {{5, 3, 7}, {{0, 2}}},
+                                          {{5, 3, 7}, {{1}}},
+                                          {{5, 3, 7}, {{-3, 1}}},
+                                          {{0}, {}},
+                                          {{0, 3}, {{0}}},
+                                          {{0, 3}, {{1}}},
+                                          {{3, 0}, {{1}}},
+                                          {{3, 0, 2}, {{1}}},
+                                          {{3, 0, 2}, {{0}}},
+                                          {{2, 3, 4, 5}, {{2, 3}}},
+                                          {{2, 3, 4, 5}, {{1}}},
+                                          {{4, 1030}, {{1}}},
+                                          {{1030, 4}, {{0}}},
+                                          {{1, 1, 1}, {{1}}},
+                                          {{7, 33}, {{1}}},
+                                          {{33, 7}, {{0}}}};
 
 std::string axes_name(const std::optional<Dims>& axes) {
   return axes ? "_axes" + dims_name(*axes) : "_all";
@@ -82,15 +100,16 @@ void add_nan_positions(nef_op op, nef_dtype t, CaseList& out) {
                                    : static_cast<double>((i * 7 + row) % 5 + 1));
       }
     }
-    out.push_back(single("nan_positions_" + std::to_string(n), op, {values(t, {n, n}, numbers), ints({1})},
-                         reduce_attrs(op, false, false)));
+    out.push_back(single("nan_positions_" + std::to_string(n), op,
+                         {values(t, {n, n}, numbers), ints({1})}, reduce_attrs(op, false, false)));
   }
 }
 
 void add_specials(nef_op op, nef_dtype t, CaseList& out) {
   const double inf = std::numeric_limits<double>::infinity();
-  const Tensor x = values(t, {6, 3}, {inf, 1, 2, -inf, 1, 2, inf, -inf, 0, -inf, -inf, -inf,  //
-                                      inf, inf, 1, 0.0, -0.0, 0.0});
+  const Tensor x = values(t, {6, 3},
+                          {inf, 1, 2, -inf, 1, 2, inf, -inf, 0, -inf, -inf, -inf,  //
+                           inf, inf, 1, 0.0, -0.0, 0.0});
   out.push_back(single("infinities", op, {x, ints({1})}, reduce_attrs(op, true, false),
                        reduce_tolerance(op, t, 3)));
   if (op == NEF_OP_REDUCE_MAX || op == NEF_OP_REDUCE_MIN) add_nan_positions(op, t, out);
@@ -117,8 +136,9 @@ void add_reduce(nef_op op, CaseList& out) {
 }
 
 void add_arg(nef_op op, CaseList& out) {
-  const std::pair<Dims, int64_t> shapes[] = {{{1}, 0},  {{67}, 0},       {{3, 67}, -1},   {{67, 3}, 0},
-                                             {{2, 9, 5}, 1}, {{0, 3}, 1}, {{3, 1030}, 1}, {{4, 1}, 1}};
+  const std::pair<Dims, int64_t> shapes[] = {{{1}, 0},       {{67}, 0},      {{3, 67}, -1},
+                                             {{67, 3}, 0},   {{2, 9, 5}, 1}, {{0, 3}, 1},
+                                             {{3, 1030}, 1}, {{4, 1}, 1}};
   for (nef_dtype t : allowed_dtypes(op)) {
     for (const auto& [dims, axis] : shapes) {
       for (int flags = 0; flags < 4; ++flags) {
@@ -127,7 +147,8 @@ void add_arg(nef_op op, CaseList& out) {
                                .set_int(NEF_ARGMAX_KEEPDIMS, flags & 1)
                                .set_int(NEF_ARGMAX_SELECT_LAST_INDEX, flags >> 1)
                                .build();
-        const std::string name = dims_name(dims) + "_axis" + std::to_string(axis) + "_" + std::to_string(flags);
+        const std::string name =
+            dims_name(dims) + "_axis" + std::to_string(axis) + "_" + std::to_string(flags);
         out.push_back(single(name, op, {make(t, dims, Fill::Small, 4)}, words));
         out.push_back(single(name + "_special", op, {make(t, dims, Fill::Extreme, 5)}, words));
       }
@@ -145,14 +166,18 @@ void add_topk(CaseList& out) {
     Dims dims;
     int64_t axis, k;
   };
-  const Shape shapes[] = {{{1}, 0, 1},    {{67}, 0, 5},    {{3, 67}, -1, 67}, {{67, 3}, 0, 2}, {{2, 9, 5}, 1, 4},
-                          {{5}, 0, 0},    {{0, 4}, 1, 2},  {{3, 1030}, 1, 50}};
+  const Shape shapes[] = {{{1}, 0, 1},       {{67}, 0, 5}, {{3, 67}, -1, 67}, {{67, 3}, 0, 2},
+                          {{2, 9, 5}, 1, 4}, {{5}, 0, 0},  {{0, 4}, 1, 2},    {{3, 1030}, 1, 50}};
   for (nef_dtype t : allowed_dtypes(NEF_OP_TOPK)) {
     for (const Shape& s : shapes) {
       for (int64_t largest : {0, 1}) {
-        const auto words = attrs(NEF_OP_TOPK).set_int(NEF_TOPK_AXIS, s.axis).set_int(NEF_TOPK_LARGEST, largest).build();
+        const auto words = attrs(NEF_OP_TOPK)
+                               .set_int(NEF_TOPK_AXIS, s.axis)
+                               .set_int(NEF_TOPK_LARGEST, largest)
+                               .build();
         for (Fill fill : {Fill::Small, Fill::Extreme}) {
-          out.push_back(single(dims_name(s.dims) + "_k" + std::to_string(s.k) + (largest ? "" : "_least") +
+          out.push_back(single(dims_name(s.dims) + "_k" + std::to_string(s.k) +
+                                   (largest ? "" : "_least") +
                                    (fill == Fill::Extreme ? "_special" : ""),
                                NEF_OP_TOPK, {make(t, s.dims, fill, 6), ints({s.k})}, words));
         }
@@ -162,7 +187,9 @@ void add_topk(CaseList& out) {
 }
 
 void add_cumsum(CaseList& out) {
-  const std::pair<Dims, int64_t> shapes[] = {{{1}, 0}, {{67}, 0}, {{3, 67}, -1}, {{67, 3}, 0}, {{2, 9, 5}, 1}, {{3, 0}, 1}, {{2, 1030}, 1}};
+  const std::pair<Dims, int64_t> shapes[] = {{{1}, 0},      {{67}, 0},      {{3, 67}, -1},
+                                             {{67, 3}, 0},  {{2, 9, 5}, 1}, {{3, 0}, 1},
+                                             {{2, 1030}, 1}};
   for (nef_dtype t : allowed_dtypes(NEF_OP_CUMSUM)) {
     for (const auto& [dims, axis] : shapes) {
       for (int flags = 0; flags < 4; ++flags) {
@@ -170,10 +197,12 @@ void add_cumsum(CaseList& out) {
                                .set_int(NEF_CUMSUM_EXCLUSIVE, flags & 1)
                                .set_int(NEF_CUMSUM_REVERSE, flags >> 1)
                                .build();
-        out.push_back(single(dims_name(dims) + "_axis" + std::to_string(axis) + "_" + std::to_string(flags),
-                             NEF_OP_CUMSUM, {make(t, dims, is_float(t) ? Fill::Unit : Fill::Extreme, 7),
-                                             scalar(NEF_INT64, static_cast<double>(axis))},
-                             words, sum_of(t, 100)));
+        out.push_back(
+            single(dims_name(dims) + "_axis" + std::to_string(axis) + "_" + std::to_string(flags),
+                   NEF_OP_CUMSUM,
+                   {make(t, dims, is_float(t) ? Fill::Unit : Fill::Extreme, 7),
+                    scalar(NEF_INT64, static_cast<double>(axis))},
+                   words, sum_of(t, 100)));
       }
     }
   }

@@ -22,7 +22,8 @@ Case finish(CaseBuilder& b, nef_region_kind kind, Tolerance tolerance) {
 
 // Unary chains of many lengths.
 void add_chains(nef_dtype t, CaseList& out) {
-  constexpr nef_op kOps[] = {NEF_OP_ABS, NEF_OP_SQRT, NEF_OP_TANH, NEF_OP_NEG, NEF_OP_SIGMOID, NEF_OP_RELU};
+  constexpr nef_op kOps[] = {NEF_OP_ABS, NEF_OP_SQRT,    NEF_OP_TANH,
+                             NEF_OP_NEG, NEF_OP_SIGMOID, NEF_OP_RELU};
   for (int length : {2, 3, 6, 13, 40}) {
     for (const Dims& dims : {Dims{67}, Dims{3, 5}, Dims{2500}, Dims{0, 4}, Dims{}}) {
       CaseBuilder b("chain" + std::to_string(length) + "_" + dims_name(dims));
@@ -35,12 +36,19 @@ void add_chains(nef_dtype t, CaseList& out) {
 
 // (a * b + c) with every kind of broadcast, a shared subexpression and a select.
 void add_trees(nef_dtype t, CaseList& out) {
-  const std::vector<std::vector<Dims>> shapes = {{{67}, {67}, {67}}, {{8, 300}, {300}, {8, 1}}, {{4, 5, 6}, {5, 1}, {}}, {{1, 33}, {17, 1}, {33}}, {{0, 3}, {1, 3}, {3}}};
+  const std::vector<std::vector<Dims>> shapes = {{{67}, {67}, {67}},
+                                                 {{8, 300}, {300}, {8, 1}},
+                                                 {{4, 5, 6}, {5, 1}, {}},
+                                                 {{1, 33}, {17, 1}, {33}},
+                                                 {{0, 3}, {1, 3}, {3}}};
   for (const auto& dims : shapes) {
-    CaseBuilder b("tree_" + dims_name(dims[0]) + "_" + dims_name(dims[1]) + "_" + dims_name(dims[2]));
-    const int32_t x = b.input(make(t, dims[0], Fill::Small, 1)), y = b.input(make(t, dims[1], Fill::Small, 2));
+    CaseBuilder b("tree_" + dims_name(dims[0]) + "_" + dims_name(dims[1]) + "_" +
+                  dims_name(dims[2]));
+    const int32_t x = b.input(make(t, dims[0], Fill::Small, 1)),
+                  y = b.input(make(t, dims[1], Fill::Small, 2));
     const int32_t z = b.input(make(t, dims[2], Fill::Small, 3));
-    const int32_t product = b.node(NEF_OP_MUL, {x, y})[0], sum = b.node(NEF_OP_ADD, {product, z})[0];
+    const int32_t product = b.node(NEF_OP_MUL, {x, y})[0],
+                  sum = b.node(NEF_OP_ADD, {product, z})[0];
     // Compares inputs: on computed values a last bit could flip the choice.
     const int32_t greater = b.node(NEF_OP_GREATER, {x, y})[0];
     b.node(NEF_OP_WHERE, {greater, sum, product});
@@ -53,14 +61,16 @@ void add_casts(CaseList& out) {
   for (nef_dtype t : {NEF_INT8, NEF_UINT8, NEF_INT32, NEF_INT64, NEF_FLOAT16, NEF_BFLOAT16}) {
     CaseBuilder b("cast_scale_cast");
     const int32_t x = b.input(make(t, {5, 67}, Fill::Small));
-    const int32_t wide = b.node(NEF_OP_CAST, {x}, attrs(NEF_OP_CAST).set_int(NEF_CAST_TO, NEF_FLOAT32).build())[0];
+    const int32_t wide =
+        b.node(NEF_OP_CAST, {x}, attrs(NEF_OP_CAST).set_int(NEF_CAST_TO, NEF_FLOAT32).build())[0];
     const int32_t scaled = b.node(NEF_OP_MUL, {wide, b.input(scalar(NEF_FLOAT32, 0.5))})[0];
     b.node(NEF_OP_CAST, {scaled}, attrs(NEF_OP_CAST).set_int(NEF_CAST_TO, t).build());
     out.push_back(b.kind(NEF_REGION_ELEMENTWISE).tolerance(1).build());
   }
   for (nef_dtype t : {NEF_INT32, NEF_INT64, NEF_UINT8}) {
     CaseBuilder b("compare_and_not");
-    const int32_t x = b.input(make(t, {3, 40}, Fill::Small, 1)), y = b.input(make(t, {40}, Fill::Small, 2));
+    const int32_t x = b.input(make(t, {3, 40}, Fill::Small, 1)),
+                  y = b.input(make(t, {40}, Fill::Small, 2));
     const int32_t less = b.node(NEF_OP_LESS, {x, y})[0], equal = b.node(NEF_OP_EQUAL, {x, y})[0];
     b.node(NEF_OP_NOT, {b.node(NEF_OP_OR, {less, equal})[0]});
     out.push_back(b.kind(NEF_REGION_ELEMENTWISE).build());
@@ -70,7 +80,8 @@ void add_casts(CaseList& out) {
 // A product, then bias, activation and residual.
 void add_epilogues(nef_dtype t, CaseList& out) {
   const bool narrow = t == NEF_FLOAT16 || t == NEF_BFLOAT16;
-  const std::pair<Dims, Dims> shapes[] = {{{19, 33}, {33, 21}}, {{1, 64}, {64, 128}}, {{2, 7, 40}, {40, 24}}, {{67, 5}, {5, 66}}};
+  const std::pair<Dims, Dims> shapes[] = {
+      {{19, 33}, {33, 21}}, {{1, 64}, {64, 128}}, {{2, 7, 40}, {40, 24}}, {{67, 5}, {5, 66}}};
   for (const auto& [da, db] : shapes) {
     const auto k = static_cast<double>(da.back());
     const Tolerance tolerance = narrow ? Tolerance{3, 2} : Tolerance{4, 1 + k / 4};
@@ -78,8 +89,13 @@ void add_epilogues(nef_dtype t, CaseList& out) {
     result.back() = db.back();
     const std::string name = dims_name(da) + "_by_" + dims_name(db);
     for (int what = 0; what < 4; ++what) {
-      CaseBuilder b("matmul_" + name + (what == 0 ? "_bias" : what == 1 ? "_bias_relu" : what == 2 ? "_bias_gelu" : "_bias_residual"));
-      const int32_t x = b.input(make(t, da, Fill::Unit, 1)), w = b.input(make(t, db, Fill::Unit, 2));
+      CaseBuilder b("matmul_" + name +
+                    (what == 0   ? "_bias"
+                     : what == 1 ? "_bias_relu"
+                     : what == 2 ? "_bias_gelu"
+                                 : "_bias_residual"));
+      const int32_t x = b.input(make(t, da, Fill::Unit, 1)),
+                    w = b.input(make(t, db, Fill::Unit, 2));
       const int32_t bias = b.input(make(t, {db.back()}, Fill::Unit, 3));
       const int32_t sum = b.node(NEF_OP_ADD, {b.node(NEF_OP_MATMUL, {x, w})[0], bias})[0];
       if (what == 1) b.node(NEF_OP_RELU, {sum});
@@ -89,12 +105,16 @@ void add_epilogues(nef_dtype t, CaseList& out) {
     }
   }
   CaseBuilder conv("conv_relu");
-  const int32_t x = conv.input(make(t, {1, 4, 9, 9}, Fill::Unit, 1)), w = conv.input(make(t, {6, 4, 3, 3}, Fill::Unit, 2));
-  conv.node(NEF_OP_RELU, {conv.node(NEF_OP_CONV, {x, w, conv.input(make(t, {6}, Fill::Unit, 3))}, attrs(NEF_OP_CONV).build())[0]});
+  const int32_t x = conv.input(make(t, {1, 4, 9, 9}, Fill::Unit, 1)),
+                w = conv.input(make(t, {6, 4, 3, 3}, Fill::Unit, 2));
+  conv.node(NEF_OP_RELU, {conv.node(NEF_OP_CONV, {x, w, conv.input(make(t, {6}, Fill::Unit, 3))},
+                                    attrs(NEF_OP_CONV).build())[0]});
   out.push_back(finish(conv, NEF_REGION_EPILOGUE, narrow ? Tolerance{3, 2} : Tolerance{4, 10}));
   CaseBuilder norm("layer_norm_scale");
-  const int32_t row = norm.input(make(t, {5, 67}, Fill::Small, 1)), scale = norm.input(make(t, {67}, Fill::Unit, 2));
-  const int32_t y = norm.node(NEF_OP_LAYER_NORMALIZATION, {row, scale}, attrs(NEF_OP_LAYER_NORMALIZATION).build())[0];
+  const int32_t row = norm.input(make(t, {5, 67}, Fill::Small, 1)),
+                scale = norm.input(make(t, {67}, Fill::Unit, 2));
+  const int32_t y = norm.node(NEF_OP_LAYER_NORMALIZATION, {row, scale},
+                              attrs(NEF_OP_LAYER_NORMALIZATION).build())[0];
   norm.node(NEF_OP_MUL, {y, norm.input(make(t, {5, 1}, Fill::Unit, 3))});
   out.push_back(finish(norm, NEF_REGION_EPILOGUE, narrow ? Tolerance{3, 2} : Tolerance{16, 1}));
 }
@@ -103,7 +123,8 @@ void add_epilogues(nef_dtype t, CaseList& out) {
 void add_reductions(nef_dtype t, CaseList& out) {
   for (const Dims& dims : {Dims{4, 67}, Dims{3, 1030}, Dims{2, 5, 33}, Dims{6, 1}}) {
     const auto start = [&](CaseBuilder& b) {
-      const int32_t x = b.input(make(t, dims, Fill::Unit, 1)), y = b.input(make(t, {dims.back()}, Fill::Unit, 2));
+      const int32_t x = b.input(make(t, dims, Fill::Unit, 1)),
+                    y = b.input(make(t, {dims.back()}, Fill::Unit, 2));
       return b.node(NEF_OP_ADD, {b.node(NEF_OP_MUL, {x, x})[0], y})[0];
     };
     const bool narrow = t == NEF_FLOAT16 || t == NEF_BFLOAT16;
@@ -113,12 +134,15 @@ void add_reductions(nef_dtype t, CaseList& out) {
       const int32_t producer = start(b);
       b.node(op, {producer, b.host(ints({-1}))}, attrs(op).build());
       // Roundings of the producers add up in the sum.
-      out.push_back(finish(b, NEF_REGION_REDUCTION, narrow ? Tolerance{2, op == NEF_OP_REDUCE_SUM ? n : 2} : Tolerance{4, n}));
+      out.push_back(
+          finish(b, NEF_REGION_REDUCTION,
+                 narrow ? Tolerance{2, op == NEF_OP_REDUCE_SUM ? n : 2} : Tolerance{4, n}));
     }
     // A residual, then a norm.
     for (nef_op op : {NEF_OP_LAYER_NORMALIZATION, NEF_OP_RMS_NORMALIZATION}) {
       CaseBuilder b(std::string("residual_") + ir::spec(op).name + "_" + dims_name(dims));
-      const int32_t x = b.input(make(t, dims, Fill::Small, 1)), y = b.input(make(t, dims, Fill::Small, 2));
+      const int32_t x = b.input(make(t, dims, Fill::Small, 1)),
+                    y = b.input(make(t, dims, Fill::Small, 2));
       const int32_t sum = b.node(NEF_OP_ADD, {x, y})[0];
       b.node(op, {sum, b.input(make(t, {dims.back()}, Fill::Unit, 3))}, attrs(op).build());
       out.push_back(finish(b, NEF_REGION_REDUCTION, narrow ? Tolerance{4, 2} : Tolerance{32, 1}));
@@ -128,7 +152,9 @@ void add_reductions(nef_dtype t, CaseList& out) {
     out.push_back(finish(soft, NEF_REGION_REDUCTION, narrow ? Tolerance{2, 1} : Tolerance{16, 0}));
     CaseBuilder norm("LayerNormalization_of_" + dims_name(dims));
     const int32_t producer = start(norm);
-    norm.node(NEF_OP_LAYER_NORMALIZATION, {producer, norm.input(make(t, {dims.back()}, Fill::Unit, 3)), norm.input(make(t, {dims.back()}, Fill::Unit, 4))},
+    norm.node(NEF_OP_LAYER_NORMALIZATION,
+              {producer, norm.input(make(t, {dims.back()}, Fill::Unit, 3)),
+               norm.input(make(t, {dims.back()}, Fill::Unit, 4))},
               attrs(NEF_OP_LAYER_NORMALIZATION).build());
     out.push_back(finish(norm, NEF_REGION_REDUCTION, narrow ? Tolerance{4, 2} : Tolerance{32, 1}));
   }

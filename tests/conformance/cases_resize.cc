@@ -15,18 +15,24 @@ void add_modes(nef_dtype t, CaseList& out) {
   const Tensor x = make(t, {1, 2, 4, 6}, Fill::Small, 1);
   for (const char* mode : {"nearest", "linear", "cubic"}) {
     if (!is_float(t) && mode != std::string("nearest")) continue;
-    const Tolerance tolerance = mode == std::string("nearest") ? Tolerance{} : Tolerance{narrow ? 1.0 : 32.0, 8};
-    for (const char* where : {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric"}) {
+    const Tolerance tolerance =
+        mode == std::string("nearest") ? Tolerance{} : Tolerance{narrow ? 1.0 : 32.0, 8};
+    for (const char* where : {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel",
+                              "align_corners", "asymmetric"}) {
       auto b = attrs(op);
-      b.set_string(NEF_RESIZE_MODE, mode).set_string(NEF_RESIZE_COORDINATE_TRANSFORMATION_MODE, where);
+      b.set_string(NEF_RESIZE_MODE, mode)
+          .set_string(NEF_RESIZE_COORDINATE_TRANSFORMATION_MODE, where);
       const std::string name = std::string(mode) + "_" + where;
-      for (const auto& [h, w] : {std::pair{0.5, 0.5}, {1.0, 2.0}, {2.5, 0.5}, {0.25, 1.5}, {2.0, 2.0}}) {
+      for (const auto& [h, w] :
+           {std::pair{0.5, 0.5}, {1.0, 2.0}, {2.5, 0.5}, {0.25, 1.5}, {2.0, 2.0}}) {
         out.push_back(single(name + "_scales_" + std::to_string(h) + "_" + std::to_string(w), op,
-                             {x, {}, values(NEF_FLOAT32, {4}, {1, 1, h, w})}, b.build(), tolerance));
+                             {x, {}, values(NEF_FLOAT32, {4}, {1, 1, h, w})}, b.build(),
+                             tolerance));
       }
       for (const Dims& size : {Dims{1, 1}, Dims{2, 3}, Dims{8, 12}, Dims{7, 5}}) {
         if (mode == std::string("nearest") && size[0] == 7) continue;
-        out.push_back(single(name + "_sizes_" + dims_name(size), op, {x, {}, {}, ints({1, 2, size[0], size[1]})}, b.build(), tolerance));
+        out.push_back(single(name + "_sizes_" + dims_name(size), op,
+                             {x, {}, {}, ints({1, 2, size[0], size[1]})}, b.build(), tolerance));
       }
     }
   }
@@ -45,18 +51,36 @@ void add_variants(nef_dtype t, CaseList& out) {
   for (const char* mode : {"linear", "cubic"}) {
     auto b = attrs(op);
     b.set_string(NEF_RESIZE_MODE, mode);
-    out.push_back(single(std::string(mode) + "_antialias", op, {x, {}, {}, ints({1, 2, 3, 4})}, b.set_int(NEF_RESIZE_ANTIALIAS, 1).build(), tolerance));
-    out.push_back(single(std::string(mode) + "_exclude_outside", op, {x, {}, {}, ints({1, 2, 5, 9})},
-                         b.set_int(NEF_RESIZE_ANTIALIAS, 0).set_int(NEF_RESIZE_EXCLUDE_OUTSIDE, 1).build(), tolerance));
+    out.push_back(single(std::string(mode) + "_antialias", op, {x, {}, {}, ints({1, 2, 3, 4})},
+                         b.set_int(NEF_RESIZE_ANTIALIAS, 1).build(), tolerance));
+    out.push_back(
+        single(std::string(mode) + "_exclude_outside", op, {x, {}, {}, ints({1, 2, 5, 9})},
+               b.set_int(NEF_RESIZE_ANTIALIAS, 0).set_int(NEF_RESIZE_EXCLUDE_OUTSIDE, 1).build(),
+               tolerance));
   }
   const Dims axes = {3, 2};
-  out.push_back(single("axes", op, {x, {}, {}, ints({9, 5})}, attrs(op).set_string(NEF_RESIZE_MODE, "linear").set_ints(NEF_RESIZE_AXES, axes).build(), tolerance));
+  out.push_back(single(
+      "axes", op, {x, {}, {}, ints({9, 5})},
+      attrs(op).set_string(NEF_RESIZE_MODE, "linear").set_ints(NEF_RESIZE_AXES, axes).build(),
+      tolerance));
   for (const char* policy : {"not_larger", "not_smaller"}) {
     out.push_back(single(policy, op, {x, {}, {}, ints({9, 13})},
-                         attrs(op).set_string(NEF_RESIZE_MODE, "linear").set_ints(NEF_RESIZE_AXES, axes).set_string(NEF_RESIZE_KEEP_ASPECT_RATIO_POLICY, policy).build(), tolerance));
+                         attrs(op)
+                             .set_string(NEF_RESIZE_MODE, "linear")
+                             .set_ints(NEF_RESIZE_AXES, axes)
+                             .set_string(NEF_RESIZE_KEEP_ASPECT_RATIO_POLICY, policy)
+                             .build(),
+                         tolerance));
   }
-  out.push_back(single("crop", op, {x, values(NEF_FLOAT32, {8}, {0, 0, 0.25, -0.5, 1, 1, 0.75, 1.25}), {}, ints({1, 2, 5, 7})},
-                       attrs(op).set_string(NEF_RESIZE_MODE, "linear").set_string(NEF_RESIZE_COORDINATE_TRANSFORMATION_MODE, "tf_crop_and_resize").set_float(NEF_RESIZE_EXTRAPOLATION_VALUE, 10).build(), tolerance));
+  out.push_back(single(
+      "crop", op,
+      {x, values(NEF_FLOAT32, {8}, {0, 0, 0.25, -0.5, 1, 1, 0.75, 1.25}), {}, ints({1, 2, 5, 7})},
+      attrs(op)
+          .set_string(NEF_RESIZE_MODE, "linear")
+          .set_string(NEF_RESIZE_COORDINATE_TRANSFORMATION_MODE, "tf_crop_and_resize")
+          .set_float(NEF_RESIZE_EXTRAPOLATION_VALUE, 10)
+          .build(),
+      tolerance));
 }
 
 void add_einsum(CaseList& out) {
@@ -64,21 +88,31 @@ void add_einsum(CaseList& out) {
     const char* text;
     std::vector<Dims> inputs;
   };
-  const Equation equations[] = {{"ij,jk->ik", {{3, 4}, {4, 5}}},        {"bij,bjk->bik", {{2, 3, 4}, {2, 4, 5}}},
-                                {"ij->ji", {{3, 5}}},                   {"ii->i", {{4, 4}}},
-                                {"ij->", {{3, 4}}},                     {"i,i->", {{7}, {7}}},
-                                {"i,j->ij", {{3}, {5}}},                {"bhqd,bhkd->bhqk", {{2, 2, 3, 8}, {2, 2, 5, 8}}},
-                                {"...ij,...jk->...ik", {{2, 3, 4}, {4, 5}}}, {"bij,bjk", {{2, 3, 4}, {2, 4, 5}}},
-                                {"ba", {{3, 4}}},                       {"ij,jk,kl->il", {{2, 3}, {3, 4}, {4, 5}}},
-                                {"ij,jk->ik", {{3, 0}, {0, 5}}},        {"bqhd,bkhd->bhqk", {{1, 33, 2, 16}, {1, 17, 2, 16}}},
+  const Equation equations[] = {{"ij,jk->ik", {{3, 4}, {4, 5}}},
+                                {"bij,bjk->bik", {{2, 3, 4}, {2, 4, 5}}},
+                                {"ij->ji", {{3, 5}}},
+                                {"ii->i", {{4, 4}}},
+                                {"ij->", {{3, 4}}},
+                                {"i,i->", {{7}, {7}}},
+                                {"i,j->ij", {{3}, {5}}},
+                                {"bhqd,bhkd->bhqk", {{2, 2, 3, 8}, {2, 2, 5, 8}}},
+                                {"...ij,...jk->...ik", {{2, 3, 4}, {4, 5}}},
+                                {"bij,bjk", {{2, 3, 4}, {2, 4, 5}}},
+                                {"ba", {{3, 4}}},
+                                {"ij,jk,kl->il", {{2, 3}, {3, 4}, {4, 5}}},
+                                {"ij,jk->ik", {{3, 0}, {0, 5}}},
+                                {"bqhd,bkhd->bhqk", {{1, 33, 2, 16}, {1, 17, 2, 16}}},
                                 {" i j , j k -> i k ", {{2, 3}, {3, 2}}}};
   for (nef_dtype t : allowed_dtypes(NEF_OP_EINSUM)) {
     for (const Equation& e : equations) {
       std::vector<Tensor> inputs;
-      for (const Dims& d : e.inputs) inputs.push_back(make(t, d, is_float(t) ? Fill::Unit : Fill::Extreme, inputs.size() + 1));
+      for (const Dims& d : e.inputs)
+        inputs.push_back(make(t, d, is_float(t) ? Fill::Unit : Fill::Extreme, inputs.size() + 1));
       const bool narrow = t == NEF_FLOAT16 || t == NEF_BFLOAT16;
-      out.push_back(single(e.text, NEF_OP_EINSUM, std::move(inputs), attrs(NEF_OP_EINSUM).set_string(NEF_EINSUM_EQUATION, e.text).build(),
-                           is_float(t) ? Tolerance{narrow ? 1.5 : 4.0, narrow ? 1.0 : 4.0} : Tolerance{}));
+      out.push_back(
+          single(e.text, NEF_OP_EINSUM, std::move(inputs),
+                 attrs(NEF_OP_EINSUM).set_string(NEF_EINSUM_EQUATION, e.text).build(),
+                 is_float(t) ? Tolerance{narrow ? 1.5 : 4.0, narrow ? 1.0 : 4.0} : Tolerance{}));
     }
   }
 }

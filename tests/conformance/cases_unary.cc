@@ -9,8 +9,8 @@ namespace nef::conformance {
 namespace {
 
 // Shapes that hurt: nothing, a scalar, odd tails around vector widths, more than one tile.
-const std::vector<std::vector<int64_t>> kShapes = {{},   {0},  {1},     {3},       {8},         {17},
-                                                   {31}, {67}, {3, 5, 7}, {4, 0, 5}, {1, 1, 1, 1}, {2500}};
+const std::vector<std::vector<int64_t>> kShapes = {
+    {}, {0}, {1}, {3}, {8}, {17}, {31}, {67}, {3, 5, 7}, {4, 0, 5}, {1, 1, 1, 1}, {2500}};
 
 struct UnaryOp {
   nef_op op;
@@ -20,15 +20,39 @@ struct UnaryOp {
 };
 // 0 ulps: the result is exact or correctly rounded everywhere.
 constexpr UnaryOp kOps[] = {
-    {NEF_OP_ABS, 0}, {NEF_OP_NEG, 0}, {NEF_OP_RELU, 0}, {NEF_OP_SIGN, 0}, {NEF_OP_NOT, 0},
-    {NEF_OP_BITWISE_NOT, 0}, {NEF_OP_CEIL, 0}, {NEF_OP_FLOOR, 0}, {NEF_OP_ROUND, 0},
-    {NEF_OP_SQRT, 0}, {NEF_OP_RECIPROCAL, 0}, {NEF_OP_ISNAN, 0}, {NEF_OP_IDENTITY, 0},
-    {NEF_OP_EXP, 4}, {NEF_OP_LOG, 4, 0, Fill::Positive}, {NEF_OP_SIN, 4}, {NEF_OP_COS, 4, 0.1},
-    {NEF_OP_TAN, 4, 0.1}, {NEF_OP_SINH, 4}, {NEF_OP_COSH, 4}, {NEF_OP_TANH, 4},
-    {NEF_OP_ASIN, 4, 0, Fill::Unit}, {NEF_OP_ACOS, 4, 0.1, Fill::Unit}, {NEF_OP_ATAN, 4},
-    {NEF_OP_ASINH, 4}, {NEF_OP_ACOSH, 4, 0.1, Fill::Positive}, {NEF_OP_ATANH, 4, 0, Fill::Unit},
-    {NEF_OP_ERF, 4}, {NEF_OP_SIGMOID, 4}, {NEF_OP_SOFTPLUS, 4}, {NEF_OP_SOFTSIGN, 2},
-    {NEF_OP_MISH, 6, 0.1}, {NEF_OP_HARD_SWISH, 2, 1},
+    {NEF_OP_ABS, 0},
+    {NEF_OP_NEG, 0},
+    {NEF_OP_RELU, 0},
+    {NEF_OP_SIGN, 0},
+    {NEF_OP_NOT, 0},
+    {NEF_OP_BITWISE_NOT, 0},
+    {NEF_OP_CEIL, 0},
+    {NEF_OP_FLOOR, 0},
+    {NEF_OP_ROUND, 0},
+    {NEF_OP_SQRT, 0},
+    {NEF_OP_RECIPROCAL, 0},
+    {NEF_OP_ISNAN, 0},
+    {NEF_OP_IDENTITY, 0},
+    {NEF_OP_EXP, 4},
+    {NEF_OP_LOG, 4, 0, Fill::Positive},
+    {NEF_OP_SIN, 4},
+    {NEF_OP_COS, 4, 0.1},
+    {NEF_OP_TAN, 4, 0.1},
+    {NEF_OP_SINH, 4},
+    {NEF_OP_COSH, 4},
+    {NEF_OP_TANH, 4},
+    {NEF_OP_ASIN, 4, 0, Fill::Unit},
+    {NEF_OP_ACOS, 4, 0.1, Fill::Unit},
+    {NEF_OP_ATAN, 4},
+    {NEF_OP_ASINH, 4},
+    {NEF_OP_ACOSH, 4, 0.1, Fill::Positive},
+    {NEF_OP_ATANH, 4, 0, Fill::Unit},
+    {NEF_OP_ERF, 4},
+    {NEF_OP_SIGMOID, 4},
+    {NEF_OP_SOFTPLUS, 4},
+    {NEF_OP_SOFTSIGN, 2},
+    {NEF_OP_MISH, 6, 0.1},
+    {NEF_OP_HARD_SWISH, 2, 1},
 };
 
 double ulps_for(double ulps, nef_dtype dtype) {
@@ -41,9 +65,11 @@ void add_shapes(nef_op op, const std::vector<int64_t>& attr_words, const std::st
   for (nef_dtype t : allowed_dtypes(op)) {
     const Tolerance tolerance{ulps_for(ulps, t), magnitude};
     for (const auto& dims : kShapes) {
-      out.push_back(single(dims_name(dims) + suffix, op, {make(t, dims, fill)}, attr_words, tolerance));
+      out.push_back(
+          single(dims_name(dims) + suffix, op, {make(t, dims, fill)}, attr_words, tolerance));
     }
-    out.push_back(single("special" + suffix, op, {make(t, {211}, Fill::Extreme)}, attr_words, tolerance));
+    out.push_back(
+        single("special" + suffix, op, {make(t, {211}, Fill::Extreme)}, attr_words, tolerance));
   }
 }
 
@@ -64,7 +90,8 @@ void add_isinf(CaseList& out) {
 bool add_with_float(nef_op op, unsigned slot, double value, double ulps, double magnitude,
                     CaseList& out) {
   add_shapes(op, attrs(op).build(), "", ulps, magnitude, Fill::Small, out);
-  add_shapes(op, attrs(op).set_float(slot, value).build(), "_attr", ulps, magnitude, Fill::Small, out);
+  add_shapes(op, attrs(op).set_float(slot, value).build(), "_attr", ulps, magnitude, Fill::Small,
+             out);
   return true;
 }
 
@@ -81,14 +108,15 @@ Tensor hard_to_cast(nef_dtype from) {
   const double inf = std::numeric_limits<double>::infinity();
   const double nan = std::numeric_limits<double>::quiet_NaN();
   if (from == NEF_FLOAT32) {
-    return from_bits<uint32_t>(from, {0x7F800001, 0xFF800001, 0x3F808000, 0x3F818000, 0x7F7FFFFF,
-                                      0x00000001, 0x80000001, 0x477FEFFF, 0x477FF000, 0x33000000,
-                                      0x33000001, 0x4F000000, 0xCF000000, 0x5F000000, 0xDF000000,
-                                      0x5F800000, 0x43960000, 0xBFC00000, 0x7F800000, 0xFF800000});
+    return from_bits<uint32_t>(
+        from, {0x7F800001, 0xFF800001, 0x3F808000, 0x3F818000, 0x7F7FFFFF, 0x00000001, 0x80000001,
+               0x477FEFFF, 0x477FF000, 0x33000000, 0x33000001, 0x4F000000, 0xCF000000, 0x5F000000,
+               0xDF000000, 0x5F800000, 0x43960000, 0xBFC00000, 0x7F800000, 0xFF800000});
   }
   if (!is_float(from)) return make(from, {64}, Fill::Extreme, 5);
-  return values(from, {20}, {300, nan, inf, -inf, -1.5, 1.5, -0.5, 127, 128, -128, -129, 255, 256,
-                             -32769, 65535.5, 2147483648.0, -2147483649.0, 9.3e18, -9.3e18, 1.9e19});
+  return values(from, {20}, {300,     nan,          inf,           -inf,   -1.5,    1.5,   -0.5,
+                             127,     128,          -128,          -129,   255,     256,   -32769,
+                             65535.5, 2147483648.0, -2147483649.0, 9.3e18, -9.3e18, 1.9e19});
 }
 
 void add_cast(CaseList& out) {
@@ -98,14 +126,15 @@ void add_cast(CaseList& out) {
       const std::string name = "to_" + std::to_string(to) + "_";
       out.push_back(single(name + "hard", NEF_OP_CAST, {hard_to_cast(from)}, words));
       for (int64_t n : {0, 1, 67, 1500}) {
-        out.push_back(single(name + dims_name({n}), NEF_OP_CAST, {make(from, {n}, Fill::Extreme)}, words));
+        out.push_back(
+            single(name + dims_name({n}), NEF_OP_CAST, {make(from, {n}, Fill::Extreme)}, words));
       }
       out.push_back(single(name + "scalar", NEF_OP_CAST, {make(from, {}, Fill::Small)}, words));
     }
   }
 }
 void add_cast_like(CaseList& out) {
-  for (nef_dtype from : {NEF_BOOL, NEF_INT8, NEF_INT64, NEF_FLOAT16, NEF_BFLOAT16, NEF_FLOAT32}) {
+  for (nef_dtype from = NEF_BOOL; from <= NEF_FLOAT64; ++from) {
     for (nef_dtype to = NEF_BOOL; to <= NEF_FLOAT64; ++to) {
       out.push_back(single("like_" + std::to_string(to), NEF_OP_CAST_LIKE,
                            {hard_to_cast(from), make(to, {2}, Fill::Small)}));
@@ -127,7 +156,8 @@ bool add_attribute_ops(nef_op op, CaseList& out) {
     case NEF_OP_ELU: return add_with_float(op, NEF_ELU_ALPHA, 0.5, 4, 1, out);
     case NEF_OP_SELU: return add_with_float(op, NEF_SELU_GAMMA, 2, 4, 1, out);
     case NEF_OP_LEAKY_RELU: return add_with_float(op, NEF_LEAKY_RELU_ALPHA, -0.5, 1, 0, out);
-    case NEF_OP_THRESHOLDED_RELU: return add_with_float(op, NEF_THRESHOLDED_RELU_ALPHA, 2, 0, 0, out);
+    case NEF_OP_THRESHOLDED_RELU:
+      return add_with_float(op, NEF_THRESHOLDED_RELU_ALPHA, 2, 0, 0, out);
     case NEF_OP_HARD_SIGMOID: return add_with_float(op, NEF_HARD_SIGMOID_ALPHA, 0.5, 2, 1, out);
     case NEF_OP_SHRINK: return add_with_float(op, NEF_SHRINK_BIAS, 1.5, 1, 0, out);
     case NEF_OP_SILU: return add_with_float(op, NEF_SILU_ALPHA, 1.5, 6, 0, out);

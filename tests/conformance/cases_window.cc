@@ -53,7 +53,8 @@ std::vector<int64_t> window_attrs(nef_op op, const ConvShape& s, const Slots& sl
 struct Slots {
   unsigned auto_pad, strides, pads, dilations, group;
 };
-constexpr Slots kConvSlots = {NEF_CONV_AUTO_PAD, NEF_CONV_STRIDES, NEF_CONV_PADS, NEF_CONV_DILATIONS, NEF_CONV_GROUP};
+constexpr Slots kConvSlots = {NEF_CONV_AUTO_PAD, NEF_CONV_STRIDES, NEF_CONV_PADS,
+                              NEF_CONV_DILATIONS, NEF_CONV_GROUP};
 
 int64_t terms_of(const Tensor& w) { return w.dims[0] == 0 ? 0 : w.count() / w.dims[0]; }
 
@@ -64,7 +65,8 @@ void add_conv(CaseList& out) {
       const Tensor x = make(t, s.x, Fill::Unit, 1), w = make(t, s.w, Fill::Unit, 2);
       const Tolerance tolerance = sum_tolerance(t, terms_of(w));
       out.push_back(single(s.name, NEF_OP_CONV, {x, w}, words, tolerance));
-      out.push_back(single(std::string(s.name) + "_bias", NEF_OP_CONV, {x, w, make(t, {s.w[0]}, Fill::Unit, 3)}, words, tolerance));
+      out.push_back(single(std::string(s.name) + "_bias", NEF_OP_CONV,
+                           {x, w, make(t, {s.w[0]}, Fill::Unit, 3)}, words, tolerance));
     }
   }
   // out = ceil(in / stride) for the SAME modes, whatever the kernel.
@@ -73,9 +75,10 @@ void add_conv(CaseList& out) {
       for (int64_t stride = 1; stride <= 3; ++stride) {
         for (const char* mode : {"SAME_UPPER", "SAME_LOWER"}) {
           const ConvShape s{"", {1, 1, in}, {1, 1, k}, {stride}, {}, {}, 1, mode};
-          out.push_back(single(std::string(mode) + "_" + dims_name({in, k, stride}), NEF_OP_CONV,
-                               {make(NEF_FLOAT32, s.x, Fill::Unit, 1), make(NEF_FLOAT32, s.w, Fill::Unit, 2)},
-                               window_attrs(NEF_OP_CONV, s, kConvSlots), {4, 2}));
+          out.push_back(
+              single(std::string(mode) + "_" + dims_name({in, k, stride}), NEF_OP_CONV,
+                     {make(NEF_FLOAT32, s.x, Fill::Unit, 1), make(NEF_FLOAT32, s.w, Fill::Unit, 2)},
+                     window_attrs(NEF_OP_CONV, s, kConvSlots), {4, 2}));
         }
       }
     }
@@ -95,23 +98,31 @@ void add_conv_transpose(CaseList& out) {
       {"same_lower", {1, 2, 4, 5}, {2, 3, 3, 3}, {2, 2}, {}, {}, 1, "SAME_LOWER"},
       {"3d", {1, 2, 3, 3, 2}, {2, 2, 2, 2, 2}, {2, 1, 2}, {}, {}},
   };
-  constexpr Slots slots = {NEF_CONV_TRANSPOSE_AUTO_PAD, NEF_CONV_TRANSPOSE_STRIDES, NEF_CONV_TRANSPOSE_PADS,
-                           NEF_CONV_TRANSPOSE_DILATIONS, NEF_CONV_TRANSPOSE_GROUP};
+  constexpr Slots slots = {NEF_CONV_TRANSPOSE_AUTO_PAD, NEF_CONV_TRANSPOSE_STRIDES,
+                           NEF_CONV_TRANSPOSE_PADS, NEF_CONV_TRANSPOSE_DILATIONS,
+                           NEF_CONV_TRANSPOSE_GROUP};
   for (nef_dtype t : allowed_dtypes(op)) {
     for (const ConvShape& s : shapes) {
       const Tensor x = make(t, s.x, Fill::Unit, 1), w = make(t, s.w, Fill::Unit, 2);
       const Tolerance tolerance = sum_tolerance(t, w.count());
       out.push_back(single(s.name, op, {x, w}, window_attrs(op, s, slots), tolerance));
-      out.push_back(single(std::string(s.name) + "_bias", op, {x, w, make(t, {s.w[1] * s.group}, Fill::Unit, 3)},
+      out.push_back(single(std::string(s.name) + "_bias", op,
+                           {x, w, make(t, {s.w[1] * s.group}, Fill::Unit, 3)},
                            window_attrs(op, s, slots), tolerance));
     }
     const Tensor x = make(t, {1, 2, 3, 3}, Fill::Unit, 1), w = make(t, {2, 2, 3, 3}, Fill::Unit, 2);
     const Dims strides = {3, 2}, padding = {1, 1}, shape = {10, 8};
     out.push_back(single("output_padding", op, {x, w},
-                         attrs(op).set_ints(NEF_CONV_TRANSPOSE_STRIDES, strides).set_ints(NEF_CONV_TRANSPOSE_OUTPUT_PADDING, padding).build(),
+                         attrs(op)
+                             .set_ints(NEF_CONV_TRANSPOSE_STRIDES, strides)
+                             .set_ints(NEF_CONV_TRANSPOSE_OUTPUT_PADDING, padding)
+                             .build(),
                          sum_tolerance(t, 36)));
     out.push_back(single("output_shape", op, {x, w},
-                         attrs(op).set_ints(NEF_CONV_TRANSPOSE_STRIDES, strides).set_ints(NEF_CONV_TRANSPOSE_OUTPUT_SHAPE, shape).build(),
+                         attrs(op)
+                             .set_ints(NEF_CONV_TRANSPOSE_STRIDES, strides)
+                             .set_ints(NEF_CONV_TRANSPOSE_OUTPUT_SHAPE, shape)
+                             .build(),
                          sum_tolerance(t, 36)));
   }
 }
@@ -142,7 +153,9 @@ struct PoolSlots {
 
 ir::AttrBuilder pool_attrs(nef_op op, const PoolShape& s, const PoolSlots& slots) {
   auto b = attrs(op);
-  b.set_string(slots.auto_pad, s.auto_pad).set_int(slots.ceil_mode, s.ceil).set_ints(slots.kernel_shape, s.kernel);
+  b.set_string(slots.auto_pad, s.auto_pad)
+      .set_int(slots.ceil_mode, s.ceil)
+      .set_ints(slots.kernel_shape, s.kernel);
   if (!s.strides.empty()) b.set_ints(slots.strides, s.strides);
   if (!s.pads.empty()) b.set_ints(slots.pads, s.pads);
   if (!s.dilations.empty()) b.set_ints(slots.dilations, s.dilations);
@@ -151,14 +164,16 @@ ir::AttrBuilder pool_attrs(nef_op op, const PoolShape& s, const PoolSlots& slots
 
 void add_average_pool(CaseList& out) {
   const nef_op op = NEF_OP_AVERAGE_POOL;
-  constexpr PoolSlots slots = {NEF_AVERAGE_POOL_AUTO_PAD, NEF_AVERAGE_POOL_CEIL_MODE, NEF_AVERAGE_POOL_DILATIONS,
-                               NEF_AVERAGE_POOL_KERNEL_SHAPE, NEF_AVERAGE_POOL_PADS, NEF_AVERAGE_POOL_STRIDES};
+  constexpr PoolSlots slots = {NEF_AVERAGE_POOL_AUTO_PAD,  NEF_AVERAGE_POOL_CEIL_MODE,
+                               NEF_AVERAGE_POOL_DILATIONS, NEF_AVERAGE_POOL_KERNEL_SHAPE,
+                               NEF_AVERAGE_POOL_PADS,      NEF_AVERAGE_POOL_STRIDES};
   for (nef_dtype t : allowed_dtypes(op)) {
     for (const PoolShape& s : kPools) {
       for (int64_t include : {0, 1}) {
-        out.push_back(single(std::string(s.name) + (include ? "_include_pad" : ""), op, {make(t, s.x, Fill::Unit)},
-                             pool_attrs(op, s, slots).set_int(NEF_AVERAGE_POOL_COUNT_INCLUDE_PAD, include).build(),
-                             sum_tolerance(t, 1)));
+        out.push_back(single(
+            std::string(s.name) + (include ? "_include_pad" : ""), op, {make(t, s.x, Fill::Unit)},
+            pool_attrs(op, s, slots).set_int(NEF_AVERAGE_POOL_COUNT_INCLUDE_PAD, include).build(),
+            sum_tolerance(t, 1)));
       }
     }
   }
@@ -166,16 +181,19 @@ void add_average_pool(CaseList& out) {
 
 void add_max_pool(CaseList& out) {
   const nef_op op = NEF_OP_MAX_POOL;
-  constexpr PoolSlots slots = {NEF_MAX_POOL_AUTO_PAD, NEF_MAX_POOL_CEIL_MODE, NEF_MAX_POOL_DILATIONS,
-                               NEF_MAX_POOL_KERNEL_SHAPE, NEF_MAX_POOL_PADS, NEF_MAX_POOL_STRIDES};
+  constexpr PoolSlots slots = {NEF_MAX_POOL_AUTO_PAD,  NEF_MAX_POOL_CEIL_MODE,
+                               NEF_MAX_POOL_DILATIONS, NEF_MAX_POOL_KERNEL_SHAPE,
+                               NEF_MAX_POOL_PADS,      NEF_MAX_POOL_STRIDES};
   for (nef_dtype t : allowed_dtypes(op)) {
     for (const PoolShape& s : kPools) {
       for (Fill fill : {Fill::Small, Fill::Extreme}) {
         const std::string suffix = fill == Fill::Extreme ? "_special" : "";
-        out.push_back(single(s.name + suffix, op, {make(t, s.x, fill)}, pool_attrs(op, s, slots).build()));
+        out.push_back(
+            single(s.name + suffix, op, {make(t, s.x, fill)}, pool_attrs(op, s, slots).build()));
         for (int64_t order : {0, 1}) {
-          out.push_back(single(s.name + suffix + "_indices" + std::to_string(order), op, {make(t, s.x, fill)},
-                               pool_attrs(op, s, slots).set_int(NEF_MAX_POOL_STORAGE_ORDER, order).build(), {}, 2));
+          out.push_back(single(
+              s.name + suffix + "_indices" + std::to_string(order), op, {make(t, s.x, fill)},
+              pool_attrs(op, s, slots).set_int(NEF_MAX_POOL_STORAGE_ORDER, order).build(), {}, 2));
         }
       }
     }
@@ -184,10 +202,13 @@ void add_max_pool(CaseList& out) {
 
 void add_global(nef_op op, CaseList& out) {
   for (nef_dtype t : allowed_dtypes(op)) {
-    for (const Dims& dims : {Dims{2, 3, 7}, Dims{1, 5, 6, 7}, Dims{2, 2, 3, 4, 5}, Dims{0, 3, 4}, Dims{1, 3, 1, 1}, Dims{2, 64, 33}}) {
+    for (const Dims& dims : {Dims{2, 3, 7}, Dims{1, 5, 6, 7}, Dims{2, 2, 3, 4, 5}, Dims{0, 3, 4},
+                             Dims{1, 3, 1, 1}, Dims{2, 64, 33}}) {
       const bool mean = op == NEF_OP_GLOBAL_AVERAGE_POOL;
-      out.push_back(single(dims_name(dims), op, {make(t, dims, Fill::Unit)}, {}, mean ? sum_tolerance(t, 1) : Tolerance{}));
-      if (!mean) out.push_back(single(dims_name(dims) + "_special", op, {make(t, dims, Fill::Special)}));
+      out.push_back(single(dims_name(dims), op, {make(t, dims, Fill::Unit)}, {},
+                           mean ? sum_tolerance(t, 1) : Tolerance{}));
+      if (!mean)
+        out.push_back(single(dims_name(dims) + "_special", op, {make(t, dims, Fill::Special)}));
     }
   }
 }
@@ -200,7 +221,8 @@ bool add_window_cases(nef_op op, CaseList& out) {
     case NEF_OP_CONV_TRANSPOSE: add_conv_transpose(out); return true;
     case NEF_OP_AVERAGE_POOL: add_average_pool(out); return true;
     case NEF_OP_MAX_POOL: add_max_pool(out); return true;
-    case NEF_OP_GLOBAL_AVERAGE_POOL: case NEF_OP_GLOBAL_MAX_POOL: add_global(op, out); return true;
+    case NEF_OP_GLOBAL_AVERAGE_POOL:
+    case NEF_OP_GLOBAL_MAX_POOL: add_global(op, out); return true;
     default: return false;
   }
 }

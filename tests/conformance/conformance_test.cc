@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <set>
 
 #include "backends/reference/reference.h"
 #include "engine/ir/dtype.h"
@@ -39,7 +40,8 @@ void print(const nef_backend& backend, const char* what, const Report& report) {
     worst += text;
   }
   std::printf("%s %s: %d/%d%s", backend.name, what, total.passed, total.run, worst.c_str());
-  if (total.refused > 0) std::printf(", %d refused, such as %s", total.refused, report.refusals.front().c_str());
+  if (total.refused > 0)
+    std::printf(", %d refused, such as %s", total.refused, report.refusals.front().c_str());
   std::printf("\n");
 }
 
@@ -67,12 +69,31 @@ TEST_P(Conformance, Op) {
   for (const nef_backend* b : backends()) check(*b, ir::spec(GetParam()).name, cases);
 }
 
+// Every dtype that the table allows for the first input of an op has a case.
+TEST(Coverage, EveryDtypeOfEveryOp) {
+  size_t n_cases = 0, n_pairs = 0;
+  for (nef_op op : all_ops()) {
+    std::set<nef_dtype> seen;
+    const CaseList cases = cases_for(op);
+    for (const Case& c : cases) seen.insert(c.values.front().tensor.dtype);
+    n_cases += cases.size();
+    for (nef_dtype t : allowed_dtypes(op)) {
+      EXPECT_TRUE(seen.count(t) != 0)
+          << ir::spec(op).name << " has no case of " << ir::dtype_name(t);
+      ++n_pairs;
+    }
+  }
+  std::printf("%zu ops, %zu pairs of op and dtype, %zu cases in %zu modes\n", all_ops().size(),
+              n_pairs, n_cases, std::size(kModes));
+}
+
 // Fused regions, by kind: a backend may refuse them, and the engine then runs their nodes singly.
 TEST(Regions, FusedAsTheirNodes) {
   const CaseList cases = region_cases();
-  const std::pair<nef_region_kind, const char*> kinds[] = {{NEF_REGION_ELEMENTWISE, "elementwise regions"},
-                                                           {NEF_REGION_EPILOGUE, "epilogue regions"},
-                                                           {NEF_REGION_REDUCTION, "reduction regions"}};
+  const std::pair<nef_region_kind, const char*> kinds[] = {
+      {NEF_REGION_ELEMENTWISE, "elementwise regions"},
+      {NEF_REGION_EPILOGUE, "epilogue regions"},
+      {NEF_REGION_REDUCTION, "reduction regions"}};
   for (const nef_backend* b : backends()) {
     for (const auto& [kind, name] : kinds) {
       CaseList some;

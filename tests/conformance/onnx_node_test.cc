@@ -56,7 +56,8 @@ std::map<std::string, Tensor> read_set(const fs::path& set, const char* prefix,
 constexpr const char* kOtherRules[][2] = {
     {"test_cast_FLOAT_to_BFLOAT16", "bfloat16 was truncated, not rounded to nearest even"},
     {"test_castlike_FLOAT_to_BFLOAT16", "bfloat16 was truncated, not rounded to nearest even"},
-    {"test_castlike_FLOAT_to_BFLOAT16_expanded", "bfloat16 was truncated, not rounded to nearest even"},
+    {"test_castlike_FLOAT_to_BFLOAT16_expanded",
+     "bfloat16 was truncated, not rounded to nearest even"},
 };
 
 std::string reason_to_skip(const std::string& name, const Model& m) {
@@ -88,7 +89,8 @@ NodeCase load_case(const fs::path& dir) {
   }
   const Node& node = model.nodes[0];
   std::vector<Tensor> in;
-  for (const std::string& name : node.inputs) in.push_back(name.empty() ? Tensor{} : inputs.at(name));
+  for (const std::string& name : node.inputs)
+    in.push_back(name.empty() ? Tensor{} : inputs.at(name));
   for (const std::string& name : node.outputs) {
     if (!name.empty()) out.expected.push_back(expected.at(name));
   }
@@ -109,7 +111,8 @@ std::string difference(const Tensor& got, const Tensor& want) {
     if (!is_float(want.dtype) && int_at(got, i) == int_at(want, i)) continue;
     if (is_float(want.dtype) && (g == w || (std::isnan(g) && std::isnan(w)))) continue;
     if (is_float(want.dtype) && std::fabs(g - w) <= 1e-7 + 1e-3 * std::fabs(w)) continue;
-    return "element " + std::to_string(i) + ": got " + std::to_string(g) + ", want " + std::to_string(w);
+    return "element " + std::to_string(i) + ": got " + std::to_string(g) + ", want " +
+           std::to_string(w);
   }
   return "";
 }
@@ -147,7 +150,8 @@ void print_skipped(const std::vector<NodeCase>& cases) {
   for (const NodeCase& c : cases) {
     if (!c.skip.empty()) ++reasons[c.skip];
   }
-  for (const auto& [reason, count] : reasons) std::printf("  skipped %d: %s\n", count, reason.c_str());
+  for (const auto& [reason, count] : reasons)
+    std::printf("  skipped %d: %s\n", count, reason.c_str());
 }
 
 TEST(OnnxNodes, EveryBackendAgreesWithThePublishedCases) {
@@ -169,8 +173,8 @@ TEST(OnnxNodes, EveryBackendAgreesWithThePublishedCases) {
       if (fault.empty()) ++passed;
       else ADD_FAILURE() << backend->name << " " << c.name << ": " << fault;
     }
-    std::printf("%s: ONNX node cases passed/applicable %d/%d of %zu\n", backend->name, passed, applicable,
-                cases.size());
+    std::printf("%s: ONNX node cases passed/applicable %d/%d of %zu\n", backend->name, passed,
+                applicable, cases.size());
   }
 }
 

@@ -110,7 +110,9 @@ Attribute parse_attribute(std::string_view bytes) {
       case 5: a.tensor = parse_tensor(f.bytes); break;
       case 7: append_fixed(f, a.floats); break;
       case 8: append_varints(f, a.ints); break;
-      case 13: case 20: case 21: break;  // documentation, type, reference
+      case 13:
+      case 20:
+      case 21: break;  // documentation, type, reference
       default: a.other = true;
     }
   }
@@ -142,7 +144,8 @@ ValueInfo parse_value_info(std::string_view bytes, bool& is_tensor) {
     if (f.number != 2) continue;
     for (Reader type(f.bytes); !type.done();) {
       const Field kind = type.next();
-      if (kind.number == 4 || kind.number == 5 || kind.number == 8 || kind.number == 9) is_tensor = false;
+      if (kind.number == 4 || kind.number == 5 || kind.number == 8 || kind.number == 9)
+        is_tensor = false;
       if (kind.number != 1) continue;
       for (Reader tensor(kind.bytes); !tensor.done();) {
         const Field element = tensor.next();
@@ -189,11 +192,12 @@ void parse_opset(std::string_view bytes, Model& m) {
 
 nef_dtype dtype_of(int64_t data_type) {
   static constexpr nef_dtype kTable[] = {
-      NEF_DTYPE_INVALID, NEF_FLOAT32, NEF_UINT8,         NEF_INT8,    NEF_UINT16,  NEF_INT16,
-      NEF_INT32,         NEF_INT64,   NEF_DTYPE_INVALID, NEF_BOOL,    NEF_FLOAT16, NEF_FLOAT64,
-      NEF_UINT32,        NEF_UINT64,  NEF_DTYPE_INVALID, NEF_DTYPE_INVALID, NEF_BFLOAT16};
+      NEF_DTYPE_INVALID, NEF_FLOAT32, NEF_UINT8,  NEF_INT8,          NEF_UINT16,
+      NEF_INT16,         NEF_INT32,   NEF_INT64,  NEF_DTYPE_INVALID, NEF_BOOL,
+      NEF_FLOAT16,       NEF_FLOAT64, NEF_UINT32, NEF_UINT64,        NEF_DTYPE_INVALID,
+      NEF_DTYPE_INVALID, NEF_BFLOAT16};
   return data_type >= 0 && data_type < static_cast<int64_t>(std::size(kTable)) ? kTable[data_type]
-                                                                              : NEF_DTYPE_INVALID;
+                                                                               : NEF_DTYPE_INVALID;
 }
 
 Tensor parse_tensor(std::string_view bytes) {
@@ -208,7 +212,9 @@ Tensor parse_tensor(std::string_view bytes) {
       case 1: append_varints(f, t.dims); break;
       case 2: t.dtype = dtype_of(static_cast<int64_t>(f.value)); break;
       case 4: append_fixed(f, floats); break;
-      case 5: case 7: case 11: append_varints(f, numbers); break;
+      case 5:
+      case 7:
+      case 11: append_varints(f, numbers); break;
       case 9: raw = f.bytes; break;
       case 10: append_fixed(f, doubles); break;
       default: break;

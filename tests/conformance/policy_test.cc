@@ -28,7 +28,9 @@ void expect_values(const Case& c, const std::vector<double>& want) {
       ASSERT_EQ(got.count(), static_cast<int64_t>(want.size())) << c.name;
       for (size_t i = 0; i < want.size(); ++i) {
         const double g = float_at(got, static_cast<int64_t>(i));
-        if (std::isnan(want[i])) EXPECT_TRUE(std::isnan(g)) << backend->name << " " << c.name << " element " << i << ": " << g;
+        if (std::isnan(want[i]))
+          EXPECT_TRUE(std::isnan(g))
+              << backend->name << " " << c.name << " element " << i << ": " << g;
         else EXPECT_DOUBLE_EQ(g, want[i]) << backend->name << " " << c.name << " element " << i;
       }
     }
@@ -40,14 +42,18 @@ void expect_error(const Case& c, nef_code code, const char* part) {
     const RunResult r = run_case(*backend, c, kModes[0]);
     if (r.refused) continue;
     EXPECT_EQ(r.code, code) << backend->name << " " << c.name;
-    EXPECT_NE(r.message.find(part), std::string::npos) << backend->name << " " << c.name << ": " << r.message;
+    EXPECT_NE(r.message.find(part), std::string::npos)
+        << backend->name << " " << c.name << ": " << r.message;
   }
 }
 
-Tensor vec(nef_dtype t, const std::vector<double>& v) { return values(t, {static_cast<int64_t>(v.size())}, v); }
+Tensor vec(nef_dtype t, const std::vector<double>& v) {
+  return values(t, {static_cast<int64_t>(v.size())}, v);
+}
 
 Case cast_case(nef_dtype from, nef_dtype to, const std::vector<double>& v) {
-  return single("cast", NEF_OP_CAST, {vec(from, v)}, attrs(NEF_OP_CAST).set_int(NEF_CAST_TO, to).build());
+  return single("cast", NEF_OP_CAST, {vec(from, v)},
+                attrs(NEF_OP_CAST).set_int(NEF_CAST_TO, to).build());
 }
 
 TEST(Policy, CastSaturatesAndNanBecomesZero) {
@@ -55,7 +61,8 @@ TEST(Policy, CastSaturatesAndNanBecomesZero) {
   for (nef_dtype from : {NEF_FLOAT32, NEF_FLOAT64}) {
     expect_values(cast_case(from, NEF_UINT8, v), {255, 0, 255, 0, 0, 255});
     expect_values(cast_case(from, NEF_INT8, v), {127, 0, 127, -128, -1, 127});
-    expect_values(cast_case(from, NEF_INT32, v), {300, 0, 2147483647.0, -2147483648.0, -1, 2147483647.0});
+    expect_values(cast_case(from, NEF_INT32, v),
+                  {300, 0, 2147483647.0, -2147483648.0, -1, 2147483647.0});
     expect_values(cast_case(from, NEF_UINT32, v), {300, 0, 4294967295.0, 0, 0, 2147483648.0});
     expect_values(cast_case(from, NEF_INT64, v), {300, 0, 0x1p63, -0x1p63, -1, 2147483648.0});
     expect_values(cast_case(from, NEF_BOOL, v), {1, 1, 1, 1, 1, 1});
@@ -64,12 +71,14 @@ TEST(Policy, CastSaturatesAndNanBecomesZero) {
 }
 
 TEST(Policy, NarrowFloatsRoundOnceToNearestEven) {
-  expect_values(cast_case(NEF_FLOAT32, NEF_BFLOAT16, {1.00390625, 1.01171875, 3.4028234663852886e38, 1e-45}),
-                {1, 1.015625, kInf, 0});
+  expect_values(
+      cast_case(NEF_FLOAT32, NEF_BFLOAT16, {1.00390625, 1.01171875, 3.4028234663852886e38, 1e-45}),
+      {1, 1.015625, kInf, 0});
   // Just above a tie in float64: going through float32 first would round down to 1.
   expect_values(cast_case(NEF_FLOAT64, NEF_BFLOAT16, {1.00390625 + 1e-12}), {1.0078125});
-  expect_values(cast_case(NEF_FLOAT64, NEF_FLOAT16, {65519.99, 65520, 0x1p-25, 0x1.8p-25, -0x1p-24}),
-                {65504, kInf, 0, 0x1p-24, -0x1p-24});
+  expect_values(
+      cast_case(NEF_FLOAT64, NEF_FLOAT16, {65519.99, 65520, 0x1p-25, 0x1.8p-25, -0x1p-24}),
+      {65504, kInf, 0, 0x1p-24, -0x1p-24});
   expect_values(cast_case(NEF_INT64, NEF_FLOAT32, {16777217, 16777219}), {16777216, 16777220});
   // Just above a tie: float32 in between would lose the last bit and round down.
   for (nef_dtype from : {NEF_INT64, NEF_UINT64, NEF_UINT32}) {
@@ -80,25 +89,34 @@ TEST(Policy, NarrowFloatsRoundOnceToNearestEven) {
 TEST(Policy, SignallingNanStaysNan) {
   Tensor x{NEF_FLOAT32, {1}, {0x01, 0x00, 0x80, 0x7F}};
   for (nef_dtype to : {NEF_BFLOAT16, NEF_FLOAT16, NEF_FLOAT64}) {
-    expect_values(single("snan", NEF_OP_CAST, {x}, attrs(NEF_OP_CAST).set_int(NEF_CAST_TO, to).build()), {kNan});
+    expect_values(
+        single("snan", NEF_OP_CAST, {x}, attrs(NEF_OP_CAST).set_int(NEF_CAST_TO, to).build()),
+        {kNan});
   }
 }
 
 TEST(Policy, IntegerDivisionAndRemainder) {
-  const Tensor a = vec(NEF_INT8, {120, -120, 7, -7, -128, 5}), b = vec(NEF_INT8, {-27, 27, -2, 2, -1, 0});
+  const Tensor a = vec(NEF_INT8, {120, -120, 7, -7, -128, 5}),
+               b = vec(NEF_INT8, {-27, 27, -2, 2, -1, 0});
   expect_values(single("div", NEF_OP_DIV, {a, b}), {-4, -4, -3, -3, -128, 0});
-  expect_values(single("mod", NEF_OP_MOD, {a, b}, attrs(NEF_OP_MOD).build()), {-15, 15, -1, 1, 0, 0});
-  expect_values(single("fmod", NEF_OP_MOD, {a, b}, attrs(NEF_OP_MOD).set_int(NEF_MOD_FMOD, 1).build()), {12, -12, 1, -1, 0, 0});
+  expect_values(single("mod", NEF_OP_MOD, {a, b}, attrs(NEF_OP_MOD).build()),
+                {-15, 15, -1, 1, 0, 0});
+  expect_values(
+      single("fmod", NEF_OP_MOD, {a, b}, attrs(NEF_OP_MOD).set_int(NEF_MOD_FMOD, 1).build()),
+      {12, -12, 1, -1, 0, 0});
   for (nef_dtype t : {NEF_INT32, NEF_INT64}) {
     const double least = t == NEF_INT32 ? -0x1p31 : -0x1p63;
-    expect_values(single("div_least", NEF_OP_DIV, {vec(t, {least, least}), vec(t, {-1, 0})}), {least, 0});
+    expect_values(single("div_least", NEF_OP_DIV, {vec(t, {least, least}), vec(t, {-1, 0})}),
+                  {least, 0});
     expect_values(single("abs_least", NEF_OP_ABS, {vec(t, {least})}), {least});
   }
 }
 
 TEST(Policy, PowOfIntegers) {
-  expect_values(single("pow", NEF_OP_POW, {vec(NEF_INT32, {2, -1, 1, -3, 0, 3}), vec(NEF_INT32, {31, -3, -5, -1, 0, 21})}),
-                {-2147483648.0, -1, 1, 0, 1, 1870418611.0});
+  expect_values(
+      single("pow", NEF_OP_POW,
+             {vec(NEF_INT32, {2, -1, 1, -3, 0, 3}), vec(NEF_INT32, {31, -3, -5, -1, 0, 21})}),
+      {-2147483648.0, -1, 1, 0, 1, 1870418611.0});
 }
 
 TEST(Policy, NanPropagates) {
@@ -106,18 +124,27 @@ TEST(Policy, NanPropagates) {
   expect_values(single("max", NEF_OP_MAX, {a, b}), {kNan, kNan, kNan, 3});
   expect_values(single("min", NEF_OP_MIN, {a, b}), {kNan, kNan, kNan, 2});
   expect_values(single("relu", NEF_OP_RELU, {a}), {kNan, 1, kNan, 2});
-  expect_values(single("clip", NEF_OP_CLIP, {a, scalar(NEF_FLOAT32, 1.5), scalar(NEF_FLOAT32, 5)}), {kNan, 1.5, kNan, 2});
-  expect_values(single("clip_nan_bound", NEF_OP_CLIP, {vec(NEF_FLOAT32, {1, 2}), scalar(NEF_FLOAT32, kNan)}), {kNan, kNan});
-  expect_values(single("thresholded", NEF_OP_THRESHOLDED_RELU, {a}, attrs(NEF_OP_THRESHOLDED_RELU).build()), {0, 0, 0, 2});
+  expect_values(single("clip", NEF_OP_CLIP, {a, scalar(NEF_FLOAT32, 1.5), scalar(NEF_FLOAT32, 5)}),
+                {kNan, 1.5, kNan, 2});
+  expect_values(
+      single("clip_nan_bound", NEF_OP_CLIP, {vec(NEF_FLOAT32, {1, 2}), scalar(NEF_FLOAT32, kNan)}),
+      {kNan, kNan});
+  expect_values(
+      single("thresholded", NEF_OP_THRESHOLDED_RELU, {a}, attrs(NEF_OP_THRESHOLDED_RELU).build()),
+      {0, 0, 0, 2});
 }
 
 TEST(Policy, ClipWithCrossedBoundsGivesMax) {
-  expect_values(single("clip", NEF_OP_CLIP, {vec(NEF_FLOAT32, {0, 3, 9}), scalar(NEF_FLOAT32, 5), scalar(NEF_FLOAT32, 2)}), {2, 2, 2});
+  expect_values(
+      single("clip", NEF_OP_CLIP,
+             {vec(NEF_FLOAT32, {0, 3, 9}), scalar(NEF_FLOAT32, 5), scalar(NEF_FLOAT32, 2)}),
+      {2, 2, 2});
 }
 
 TEST(Policy, ReducingNothing) {
   const auto reduce = [](nef_op op, nef_dtype t) {
-    return single(ir::spec(op).name, op, {make(t, {2, 0}, Fill::Small), ints({1})}, attrs(op).build());
+    return single(ir::spec(op).name, op, {make(t, {2, 0}, Fill::Small), ints({1})},
+                  attrs(op).build());
   };
   expect_values(reduce(NEF_OP_REDUCE_SUM, NEF_FLOAT32), {0, 0});
   expect_values(reduce(NEF_OP_REDUCE_PROD, NEF_INT32), {1, 1});
@@ -131,7 +158,9 @@ TEST(Policy, ReducingNothing) {
 
 TEST(Policy, ArgMaxAndTopKOrder) {
   const Tensor x = vec(NEF_FLOAT32, {1, 5, kNan, 5, kNan});
-  const auto arg = [](int64_t last) { return attrs(NEF_OP_ARGMAX).set_int(NEF_ARGMAX_SELECT_LAST_INDEX, last).build(); };
+  const auto arg = [](int64_t last) {
+    return attrs(NEF_OP_ARGMAX).set_int(NEF_ARGMAX_SELECT_LAST_INDEX, last).build();
+  };
   expect_values(single("nan", NEF_OP_ARGMAX, {x}, arg(0)), {2});
   expect_values(single("ties", NEF_OP_ARGMAX, {vec(NEF_FLOAT32, {1, 5, 5})}, arg(0)), {1});
   expect_values(single("last", NEF_OP_ARGMAX, {vec(NEF_FLOAT32, {1, 5, 5})}, arg(1)), {2});
@@ -142,15 +171,20 @@ TEST(Policy, ArgMaxAndTopKOrder) {
 TEST(Policy, SoftmaxOfMaskedRows) {
   const Tensor x = vec(NEF_FLOAT32, {-kInf, -kInf});
   expect_values(single("nan", NEF_OP_SOFTMAX, {x}, attrs(NEF_OP_SOFTMAX).build()), {kNan, kNan});
-  expect_values(single("zero", NEF_OP_SOFTMAX, {x}, attrs(NEF_OP_SOFTMAX).set_int(NEF_SOFTMAX_ZERO_MASKED_ROWS, 1).build()), {0, 0});
+  expect_values(single("zero", NEF_OP_SOFTMAX, {x},
+                       attrs(NEF_OP_SOFTMAX).set_int(NEF_SOFTMAX_ZERO_MASKED_ROWS, 1).build()),
+                {0, 0});
 }
 
 TEST(Policy, AttentionOfMaskedRowsIsZero) {
-  const Tensor q = make(NEF_FLOAT32, {1, 1, 2, 2}, Fill::Small, 1), k = make(NEF_FLOAT32, {1, 1, 2, 2}, Fill::Small, 2);
+  const Tensor q = make(NEF_FLOAT32, {1, 1, 2, 2}, Fill::Small, 1),
+               k = make(NEF_FLOAT32, {1, 1, 2, 2}, Fill::Small, 2);
   const Tensor v = values(NEF_FLOAT32, {1, 1, 2, 2}, {kNan, kInf, 7, 9});
   // Query 0 sees nothing; query 1 sees key 1 only, and nothing of key 0's infinities.
   const Tensor mask = values(NEF_BOOL, {2, 2}, {0, 0, 0, 1});
-  expect_values(single("masked", NEF_OP_ATTENTION, {q, k, v, mask}, attrs(NEF_OP_ATTENTION).build()), {0, 0, 7, 9});
+  expect_values(
+      single("masked", NEF_OP_ATTENTION, {q, k, v, mask}, attrs(NEF_OP_ATTENTION).build()),
+      {0, 0, 7, 9});
 }
 
 TEST(Policy, NormsOfConstantRowsGiveTheBias) {
@@ -158,14 +192,22 @@ TEST(Policy, NormsOfConstantRowsGiveTheBias) {
     const Tensor x = values(NEF_FLOAT32, {1, 256}, std::vector<double>(256, constant));
     const std::vector<double> bias(256, 0.5);
     expect_values(single("layer_norm", NEF_OP_LAYER_NORMALIZATION,
-                         {x, values(NEF_FLOAT32, {256}, std::vector<double>(256, 2)), values(NEF_FLOAT32, {256}, bias)},
-                         attrs(NEF_OP_LAYER_NORMALIZATION).build()), bias);
+                         {x, values(NEF_FLOAT32, {256}, std::vector<double>(256, 2)),
+                          values(NEF_FLOAT32, {256}, bias)},
+                         attrs(NEF_OP_LAYER_NORMALIZATION).build()),
+                  bias);
   }
 }
 
 TEST(Policy, EmptyBatchBroadcasts) {
-  expect_values(single("matmul", NEF_OP_MATMUL, {make(NEF_FLOAT32, {0, 3, 4}, Fill::Small), make(NEF_FLOAT32, {1, 4, 2}, Fill::Small)}), {});
-  expect_values(single("no_terms", NEF_OP_MATMUL, {make(NEF_FLOAT32, {2, 0}, Fill::Small), make(NEF_FLOAT32, {0, 1}, Fill::Small)}), {0, 0});
+  expect_values(single("matmul", NEF_OP_MATMUL,
+                       {make(NEF_FLOAT32, {0, 3, 4}, Fill::Small),
+                        make(NEF_FLOAT32, {1, 4, 2}, Fill::Small)}),
+                {});
+  expect_values(
+      single("no_terms", NEF_OP_MATMUL,
+             {make(NEF_FLOAT32, {2, 0}, Fill::Small), make(NEF_FLOAT32, {0, 1}, Fill::Small)}),
+      {0, 0});
 }
 
 TEST(Policy, IndicesAreChecked) {
@@ -173,7 +215,8 @@ TEST(Policy, IndicesAreChecked) {
   const auto words = attrs(NEF_OP_GATHER).build();
   expect_values(single("negative", NEF_OP_GATHER, {x, ints({-3, -1})}, words), {1, 3});
   for (int64_t bad : {int64_t{3}, int64_t{-4}, std::numeric_limits<int64_t>::min()}) {
-    expect_error(single("outside", NEF_OP_GATHER, {x, ints({bad})}, words), NEF_OUT_OF_RANGE, "Gather");
+    expect_error(single("outside", NEF_OP_GATHER, {x, ints({bad})}, words), NEF_OUT_OF_RANGE,
+                 "Gather");
   }
 }
 

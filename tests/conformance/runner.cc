@@ -79,8 +79,13 @@ class Execution {
       : backend_(backend), case_(c), mode_(mode) {
     make_values();
     make_nodes();
-    region_ = {sizeof(region_), c.kind, NEF_PRECISION_EXACT, static_cast<int32_t>(values_.size()),
-               static_cast<int32_t>(nodes_.size()), values_.data(), nodes_.data()};
+    region_ = {sizeof(region_),
+               c.kind,
+               NEF_PRECISION_EXACT,
+               static_cast<int32_t>(values_.size()),
+               static_cast<int32_t>(nodes_.size()),
+               values_.data(),
+               nodes_.data()};
   }
   ~Execution() {
     if (prepared_ != nullptr) backend_.prepared_free(prepared_);
@@ -206,7 +211,8 @@ class Execution {
     for (size_t i = 0; i < buffers_.size(); ++i) {
       if (buffers_[i] == nullptr) continue;
       if (!buffers_[i]->guards_intact()) fault = "wrote outside value " + std::to_string(i);
-      if (values_[i].kind == NEF_VALUE_INPUT && buffers_[i]->read() != case_.values[i].tensor.bytes) {
+      if (values_[i].kind == NEF_VALUE_INPUT &&
+          buffers_[i]->read() != case_.values[i].tensor.bytes) {
         fault = "changed input value " + std::to_string(i);
       }
     }
@@ -299,7 +305,8 @@ class Judge {
     const RunResult want = run_case(*nef_backend_reference(), c, mode);
     if (want.code != NEF_OK) return "the reference itself failed: " + want.message;
     for (size_t i = 0; i < want.outputs.size(); ++i) {
-      const std::string fault = compare(got.outputs[i], want.outputs[i], c.tolerance, &tally.worst_ulps);
+      const std::string fault =
+          compare(got.outputs[i], want.outputs[i], c.tolerance, &tally.worst_ulps);
       if (!fault.empty()) return "output " + std::to_string(i) + ", " + fault;
     }
     return "";

@@ -24,8 +24,8 @@ inline constexpr Mode kModes[] = {
 
 struct RunResult {
   nef_code code = NEF_OK;
-  bool refused = false;   // the backend's `supports` said no
-  std::string message;    // why, or what went wrong with memory (then code is NEF_INTERNAL)
+  bool refused = false;  // the backend's `supports` said no
+  std::string message;   // why, or what went wrong with memory (then code is NEF_INTERNAL)
   std::vector<Tensor> outputs;
 };
 // Runs a case twice on a backend, with guard bytes around every buffer.
