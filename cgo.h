@@ -89,6 +89,8 @@ static inline nef_status* nefgo_op_call(const char* op, const uintptr_t* inputs,
                                         const nefgo_attr* given, size_t n_attrs,
                                         const int64_t* ints, const double* floats,
                                         const char* text, uintptr_t* outs, size_t n_outs) {
+  static const int64_t no_int;
+  static const double no_float;
   nef_attr attrs[NEFGO_MAX_ATTRS];
   memset(attrs, 0, sizeof attrs);
   for (size_t i = 0; i < n_attrs && i < NEFGO_MAX_ATTRS; ++i) {
@@ -98,8 +100,11 @@ static inline nef_status* nefgo_op_call(const char* op, const uintptr_t* inputs,
     attrs[i].i = given[i].i;
     attrs[i].f = given[i].f;
     attrs[i].s = given[i].type == NEF_ATTR_STRING ? text + given[i].at : NULL;
-    attrs[i].ints = given[i].type == NEF_ATTR_INTS ? ints + given[i].at : NULL;
-    attrs[i].floats = given[i].type == NEF_ATTR_FLOATS ? floats + given[i].at : NULL;
+    /* An empty list is not NULL: that would mean an absent one. */
+    if (given[i].type == NEF_ATTR_INTS) attrs[i].ints = ints ? ints + given[i].at : &no_int;
+    if (given[i].type == NEF_ATTR_FLOATS) {
+      attrs[i].floats = floats ? floats + given[i].at : &no_float;
+    }
     attrs[i].count = given[i].count;
   }
   return nef_op_call(op, (const nef_tensor* const*)inputs, n_inputs, attrs, n_attrs, "", n_outs,
@@ -203,7 +208,7 @@ static inline int64_t nefgo_tensor_bytes(uintptr_t tensor) {
   const size_t rank = nef_tensor_shape(t, shape, NEFGO_MAX_RANK);
   int64_t bytes = (int64_t)nef_dtype_size(nef_tensor_dtype(t));
   for (size_t i = 0; i < rank; ++i) bytes *= shape[i];
-  return bytes;
+  return bytes < 0 ? 0 : bytes; /* a dim that is not known is -1 */
 }
 
 /* out_bytes is the size of all outputs together. */
