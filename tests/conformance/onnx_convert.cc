@@ -147,6 +147,12 @@ std::vector<int64_t> convert_attributes(Work& w) {
   return w.skip.empty() ? builder.build() : std::vector<int64_t>{};
 }
 
+// The shape of NonZero depends on its data; ranges of 16-bit floats are not read by inference.
+bool shape_can_be_inferred(nef_op op, nef_dtype dtype) {
+  const bool narrow = dtype == NEF_FLOAT16 || dtype == NEF_BFLOAT16;
+  return op != NEF_OP_NONZERO && !(op == NEF_OP_RANGE && narrow);
+}
+
 Case build_case(Work& w, std::vector<int64_t> words, const std::vector<Tensor>& outputs) {
   const ir::OpSpec& spec = ir::spec(w.op);
   CaseBuilder b(w.node.op_type);
@@ -157,9 +163,8 @@ Case build_case(Work& w, std::vector<int64_t> words, const std::vector<Tensor>& 
     if (w.inputs[i].dtype == NEF_DTYPE_INVALID) ids.push_back(-1);
     else ids.push_back(host ? b.host(std::move(w.inputs[i])) : b.input(std::move(w.inputs[i])));
   }
-  if (w.op == NEF_OP_NONZERO) {
-    // The shape depends on the data, so nothing can infer it.
-    b.typed_node(w.op, std::move(ids), std::move(words), {{NEF_INT64, outputs[0].dims, {}}});
+  if (!shape_can_be_inferred(w.op, outputs[0].dtype)) {
+    b.typed_node(w.op, std::move(ids), std::move(words), {{outputs[0].dtype, outputs[0].dims, {}}});
   } else {
     uint32_t unwanted = 0;
     for (size_t i = 0; i < w.node.outputs.size(); ++i) {
