@@ -272,6 +272,8 @@ void materialise(LazyTensor* t, std::shared_ptr<ir::Buffer> data) {
   std::vector<LazyTensor*> let_go;
   {
     std::lock_guard lock(lazy_mutex());
+    // Another thread was first: views of its data are out already.
+    if (t->data != nullptr) return;
     t->data = std::move(data);
     LazyNode* node = t->node;
     for (const LazyTensor& out : node->outputs()) {
@@ -378,11 +380,19 @@ struct Capture {
     if (t.data == nullptr) return values[t.node->local_] + t.index;
     // A host input shapes the program, so its data is part of the graph.
     if (host && mode == LeafMode::Inputs) return leaf(t, true);
-    auto& known = leaves[&t];
+    LazyNode* node = t.node;
+    if (node->kind_ == LazyNode::Kind::Leaf) {
+      if (node->mark_ != g_epoch) {
+        node->mark_ = g_epoch;
+        node->local_ = leaf(t, false);
+      }
+      return node->local_;
+    }
+    auto& known = computed[&t];
     if (known == 0) known = leaf(t, false) + 1;
     return known - 1;
   }
-  std::unordered_map<const LazyTensor*, ValueId> leaves;
+  std::unordered_map<const LazyTensor*, ValueId> computed;  // op outputs that have data
 
   void visit(LazyTensor* root) {
     struct Frame {

@@ -147,7 +147,8 @@ class Binder {
   }
 
   size_t scratch_of(const Step& step) {
-    if (step.kind != Step::Kind::Launch) return 0;
+    // A program that is only planned, not compiled, has no kernels to ask.
+    if (step.kind != Step::Kind::Launch || step.prepared == nullptr) return 0;
     const nef_backend* backend = p_.devices[step.device]->backend;
     if (backend->scratch_bytes == nullptr) return 0;
     tensors_.clear();
