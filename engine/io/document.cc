@@ -13,7 +13,6 @@ namespace nef::io {
 namespace {
 
 constexpr std::string_view kFormat = "graph-v1";
-constexpr size_t kMaxDimCache = 4096;
 
 std::string indexed(const char* list, size_t i) { return cat(list, "[", i, "]"); }
 
@@ -120,14 +119,8 @@ class Reader {
         graph_.extras()[extras_path({"symbols", name, key})] = json_text(field);
       }
     }
-    guarded(where, [&] { graph_.pool().symbol(name, lo, hi); });
-  }
-
-  // Runs `body`; errors of the engine get the place in the file in front.
-  template <typename Body>
-  void guarded(const std::string& where, Body body) const {
     try {
-      body();
+      graph_.pool().symbol(name, lo, hi);
     } catch (const Error& e) {
       doc_.stop(e.code(), where, e.message());
     }
@@ -237,12 +230,11 @@ class Reader {
 
   void read_declaration(const std::string& where, const std::string& name, JsonSpan value,
                         DocDeclaration& d) {
-    bool shape = false;
     JsonSpan data;
     fields(where, value, [&](const std::string& key, JsonSpan field) {
       if (key == "shape") {
-        read_shape(where, field, d);
-        shape = true;
+        if (!field.is_array()) doc_.stop(NEF_PARSE, where, "shape is not an array");
+        d.shape_span = field;
       } else if (key == "dtype") {
         const std::string text = string_of(where + ".dtype", field);
         d.dtype = ir::dtype_from_name(text);
@@ -255,50 +247,9 @@ class Reader {
         keep({"tensors", name, key}, field);
       }
     });
-    if (!shape) doc_.stop(NEF_PARSE, where, "has no shape");
+    if (d.shape_span.text.empty()) doc_.stop(NEF_PARSE, where, "has no shape");
     if (d.dtype == NEF_DTYPE_INVALID) doc_.stop(NEF_PARSE, where, "has no dtype");
     if (!data.text.empty()) read_data(where + ".data", data, d);
-  }
-
-  void read_shape(const std::string& where, JsonSpan span, DocDeclaration& d) {
-    ir::Shape shape;
-    if (!span.is_array()) doc_.stop(NEF_PARSE, where, "shape is not an array");
-    JsonSpan element;
-    for (JsonWalk walk(span); walk.next_element(&element);) {
-      const ir::Dim dim = read_dim(where, element);
-      guarded(where, [&] { shape.push(dim); });
-    }
-    d.shape = graph_.shapes().intern(shape);
-  }
-
-  ir::Dim read_dim(const std::string& where, JsonSpan span) {
-    ir::Dim dim = 0;
-    if (span.is_string()) {
-      dim = parse_dim(where, string_of(where, span));
-    } else {
-      int64_t v = 0;
-      if (!json_int(*parse_json(span), &v)) {
-        doc_.stop(NEF_PARSE, where, "a dim is an integer or an expression in quotes");
-      }
-      if (v < 0) doc_.stop(NEF_OUT_OF_RANGE, where, cat("negative dim ", v));
-      return v;
-    }
-    if (graph_.pool().upper(dim) < 0) {
-      doc_.stop(NEF_OUT_OF_RANGE, where, "a dim that is always negative");
-    }
-    return dim;
-  }
-
-  ir::Dim parse_dim(const std::string& where, const std::string& text) {
-    if (const auto it = dims_.find(text); it != dims_.end()) return it->second;
-    if (text.size() > kMaxDimText) {
-      doc_.stop(NEF_LIMIT_EXCEEDED, where, cat("a dim of more than ", kMaxDimText, " bytes"));
-    }
-    ir::Dim dim = 0;
-    guarded(where, [&] { dim = graph_.pool().parse(text); });
-    // Each "?" is a dim of its own.
-    if (text.find('?') == std::string::npos && dims_.size() < kMaxDimCache) dims_.emplace(text, dim);
-    return dim;
   }
 
   void read_data(const std::string& where, JsonSpan span, DocDeclaration& d) {
@@ -341,7 +292,6 @@ class Reader {
   ir::Graph& graph_;
   std::string version_, format_;
   JsonSpan graph_part_, tensors_, symbols_;
-  std::unordered_map<std::string, ir::Dim> dims_;
 };
 
 }  // namespace

@@ -25,7 +25,8 @@ struct DocTensor {
 struct DocDeclaration {
   uint32_t tensor = 0;
   nef_dtype dtype = NEF_DTYPE_INVALID;
-  ir::ShapeId shape = 0;
+  JsonSpan shape_span;    // as written
+  ir::ShapeId shape = 0;  // what ShapeReader made of it
   bool has_data = false;
   std::shared_ptr<ir::Buffer> inline_data;  // decoded, else the two below say where it is
   std::string file, key;                    // file "" = the bundle itself
@@ -66,7 +67,8 @@ struct Document {
   [[noreturn]] void stop(nef_code code, const std::string& where, const std::string& what) const;
 };
 
-// Reads a scanned text. Symbols, dims and unknown keys go straight into `graph`, which is empty.
+// Reads a scanned text, which has to outlive the document. Symbols and unknown keys go straight
+// into `graph`, which is empty.
 Document read_document(std::string_view text, const std::string& label, ir::Graph& graph);
 
 // Key of Graph::extras: "/graph/nodes/<id>/<key>", parts escaped as in a JSON pointer.
@@ -90,6 +92,21 @@ class NodeReader {
   Document& doc_;
   ir::Graph& graph_;
   size_t index_ = 0;
+};
+
+// Reads shapes into the graph's pool of dims.
+class ShapeReader {
+ public:
+  ShapeReader(const Document& doc, ir::Graph& graph) : doc_(doc), graph_(graph) {}
+  ir::ShapeId read(const std::string& where, JsonSpan span);
+
+ private:
+  ir::Dim read_dim(const std::string& where, JsonSpan span);
+  ir::Dim parse_dim(const std::string& where, const std::string& text);
+
+  const Document& doc_;
+  ir::Graph& graph_;
+  std::unordered_map<std::string, ir::Dim> dims_;
 };
 
 // Name rules for strings of the file; `where` says which one.

@@ -32,9 +32,13 @@ class Assembler {
     const std::vector<uint32_t> order = topological_order(doc_);
     value_.assign(doc_.tensors.size(), ir::kNone);
     graph_.reserve(doc_.nodes.size(), doc_.tensors.size());
+    ShapeReader shapes(doc_, graph_);
+    read_shapes(shapes, false);
     add_inputs();
     add_constants();
     add_nodes(order);
+    // Only now, so that what inference makes does not hang on what a file says of it.
+    read_shapes(shapes, true);
     check_types();
     add_outputs();
   }
@@ -187,6 +191,13 @@ class Assembler {
     }
   }
 
+  void read_shapes(ShapeReader& shapes, bool made_by_nodes) {
+    for (DocDeclaration& d : doc_.declarations) {
+      if ((doc_.tensors[d.tensor].maker != ir::kNone) != made_by_nodes) continue;
+      d.shape = shapes.read(cat("tensors ", in_quotes(tensor_name(d.tensor))), d.shape_span);
+    }
+  }
+
   void add_inputs() {
     for (const uint32_t t : doc_.inputs) {
       const DocDeclaration& d = doc_.declarations[doc_.tensors[t].declaration];
@@ -239,14 +250,15 @@ class Assembler {
     }
   }
 
-  // A declared dim agrees when it is the inferred one. "?" says nothing, and names may be given
-  // to dims that inference knows nothing of.
-  bool dims_agree(ir::Dim declared, ir::Dim inferred) const {
+  // A declared dim agrees when it is the inferred one, or may be: the pool then keeps a check
+  // that both are the same when the graph runs. "?" says nothing.
+  bool dims_agree(ir::Dim declared, ir::Dim inferred) {
+    ir::Dim both = 0;
     return declared == inferred || has_unknown(graph_.pool(), declared) ||
-           has_unknown(graph_.pool(), inferred);
+           has_unknown(graph_.pool(), inferred) || graph_.pool().equal(declared, inferred, &both);
   }
 
-  void check_types() const {
+  void check_types() {
     for (const DocDeclaration& d : doc_.declarations) {
       if (doc_.tensors[d.tensor].maker == ir::kNone) continue;
       const ir::ValueId v = value_[d.tensor];

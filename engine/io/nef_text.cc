@@ -3,7 +3,6 @@
 #include "engine/io/nef_text.h"
 
 #include <algorithm>
-#include <map>
 #include <unordered_map>
 
 #include "engine/io/base64.h"
@@ -359,31 +358,33 @@ class Writer {
     return stored_->back().name;
   }
 
+  // In the order the graph came to know them: where inference may choose between two dims that
+  // must be equal, it takes the older one, and a loaded graph should choose alike.
   void write_symbols() {
-    std::map<std::string_view, const ir::DimPool::Expr*> symbols;
+    bool first = true;
     for (uint32_t id = 0; id < graph_.pool().size(); ++id) {
       const auto& e = graph_.pool().expr(ir::DimPool::dim_of(id));
-      if (e.kind == ir::DimPool::Kind::Symbol && !e.name.empty()) symbols.emplace(e.name, &e);
-    }
-    if (symbols.empty()) return;
-    out_ += ",\n  \"symbols\": {";
-    bool first = true;
-    for (const auto& [name, e] : symbols) {
-      if (const char* fault = name_fault(name)) {
-        fail(NEF_INVALID_ARGUMENT, "save", cat("the name of dim ", in_quotes(name), " ", fault));
-      }
+      if (e.kind != ir::DimPool::Kind::Symbol || e.name.empty()) continue;
+      if (first) out_ += ",\n  \"symbols\": {";
       item(&first, "    ");
-      string(name);
-      out_ += ": {\"min\": ";
-      append_json_int(out_, e->lo);
-      if (e->hi != ir::kUnbounded) {
-        out_ += ", \"max\": ";
-        append_json_int(out_, e->hi);
-      }
-      write_extras(extras_path({"symbols", name}) + "/", ", ");
-      out_ += '}';
+      write_symbol(e);
     }
-    out_ += "\n  }";
+    if (!first) out_ += "\n  }";
+  }
+
+  void write_symbol(const ir::DimPool::Expr& e) {
+    if (const char* fault = name_fault(e.name)) {
+      fail(NEF_INVALID_ARGUMENT, "save", cat("the name of dim ", in_quotes(e.name), " ", fault));
+    }
+    string(e.name);
+    out_ += ": {\"min\": ";
+    append_json_int(out_, e.lo);
+    if (e.hi != ir::kUnbounded) {
+      out_ += ", \"max\": ";
+      append_json_int(out_, e.hi);
+    }
+    write_extras(extras_path({"symbols", e.name}) + "/", ", ");
+    out_ += '}';
   }
 
   static constexpr const char* kReservedStore = "nef.tensor.";

@@ -364,6 +364,29 @@ TEST(Nef, ExpressionsOfUnknownDimsAreNotCompared) {
   EXPECT_EQ(nef_bytes(*load_text(text)), text);
 }
 
+// Two names of one size: whichever inference keeps, the file loads again and says the same.
+TEST(Nef, DimsThatMustBeEqualMayHaveTwoNames) {
+  const auto g = load_text(R"({"version":"1.0","nef_format":"graph-v1","graph":{"nodes":[
+    {"id":"a","op":"matmul","inputs":["x","y"],"output":"z"},
+    {"id":"b","op":"relu","inputs":["z"],"output":"r"}]},"tensors":{
+    "x":{"shape":["s","k"],"dtype":"float32"},"y":{"shape":["m","b"],"dtype":"float32"},
+    "r":{"shape":["rows",  "b"],"dtype":"float32"}}})");
+  const std::string text = nef_bytes(*g);
+  EXPECT_EQ(nef_bytes(*load_text(text)), text);
+  // k = m and rows = s are checked when it runs.
+  std::vector<int64_t> values(g->pool().size(), ir::kUnbounded);
+  const auto bind = [&](const char* name, int64_t v) {
+    for (uint32_t id = 0; id < g->pool().size(); ++id) {
+      const auto& e = g->pool().expr(ir::DimPool::dim_of(id));
+      if (e.kind == ir::DimPool::Kind::Symbol && e.name == name) values[id] = v;
+    }
+  };
+  bind("s", 2), bind("k", 3), bind("m", 3), bind("b", 4), bind("rows", 2);
+  EXPECT_NO_THROW(g->pool().eval(values));
+  bind("rows", 5);
+  EXPECT_EQ(error_of([&] { g->pool().eval(values); }).code(), NEF_SHAPE_MISMATCH);
+}
+
 TEST(Nef, NodeOrderInTheFileIsFree) {
   const auto g = load_text(R"({"version":"1.0","nef_format":"graph-v1","graph":{"outputs":["d"],"nodes":[
     {"id":"3","op":"add","inputs":["b","c"],"output":"d"},{"id":"2","op":"neg","inputs":["b"],"output":"c"},
