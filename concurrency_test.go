@@ -206,6 +206,26 @@ func TestCloseIsImmediate(t *testing.T) {
 	}
 }
 
+// Large values that nobody closes are collected although Go sees only their small handles.
+func TestForgottenMemory(t *testing.T) {
+	const size, count = 16 << 20, 64
+	before := baseline().LiveTensors
+	data := make([]byte, size)
+	for range count {
+		if err := nef.FromBytes(nef.Uint8, []int{size}, data).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var live uint64
+	for range 500 {
+		if live = nef.ReadCounters().LiveTensors - before; live <= count/2 {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Errorf("%d of %d values of %d bytes are still alive", live, count, size)
+}
+
 // An abandoned run must not wait for its context to end before it is collected.
 func TestAbandonedRuns(t *testing.T) {
 	p := compile(t, feedForward(t))

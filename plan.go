@@ -128,6 +128,10 @@ func (p *Plan) String() string {
 		}
 		out.WriteString(strings.TrimRight(line.String(), " ") + "\n")
 	}
+	if len(p.Arenas) == 0 {
+		fmt.Fprintf(&out, "arena known after the first run   transfers %d", p.Transfers)
+		return out.String()
+	}
 	fmt.Fprintf(&out, "arena %sB (sum of values %sB)   transfers %d", quantity(float64(p.ArenaBytes)),
 		quantity(float64(p.SumOfValues)), p.Transfers)
 	return out.String()

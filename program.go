@@ -13,6 +13,7 @@ import "C"
 
 import (
 	"context"
+	"slices"
 	"strings"
 )
 
@@ -60,6 +61,12 @@ func (p *Program) Close() {
 		p.h.close()
 	}
 }
+
+// Inputs are the inputs of the program's graph, in its order.
+func (p *Program) Inputs() []TensorInfo { return slices.Clone(p.inputs) }
+
+// Outputs are the outputs of the program's graph, in its order.
+func (p *Program) Outputs() []TensorInfo { return slices.Clone(p.outputs) }
 
 func (p *Program) begin(op string) error {
 	if p == nil {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -97,6 +98,9 @@ func TestOptions(t *testing.T) {
 func TestPlanAndEvents(t *testing.T) {
 	p := compile(t, feedForward(t))
 	defer p.Close()
+	if table := p.Plan().String(); !strings.Contains(table, "known after the first run") {
+		t.Errorf("before the first run:\n%s", table)
+	}
 	infer(t, p, 2)
 	plan := p.Plan()
 	if len(plan.Regions) == 0 || plan.ArenaBytes == 0 || plan.SourceNodes == 0 || !json.Valid([]byte(plan.JSON())) {
@@ -115,6 +119,9 @@ func TestPlanAndEvents(t *testing.T) {
 	}
 	if lines := strings.Count(table, "\n"); lines != len(plan.Regions)+1 {
 		t.Errorf("%d lines for %d regions:\n%s", lines+1, len(plan.Regions), table)
+	}
+	if fmt.Sprint(p.Inputs(), p.Outputs()) != "[x float32 [batch 8]] [best int64 [batch] y float32 [batch 4]]" {
+		t.Errorf("inputs %v, outputs %v", p.Inputs(), p.Outputs())
 	}
 	if events := p.Events(); len(events) != 0 {
 		t.Errorf("events %v", events)
