@@ -9,8 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/Hexa08/NEF/go/hydra/npy"
 )
@@ -177,16 +177,12 @@ func EncodeJSON(w io.Writer, a npy.Array) error {
 	if size == 0 {
 		return fmt.Errorf("tensors of type %q cannot be written", a.DType)
 	}
-	shape := slices.Clone(a.Shape)
-	if shape == nil {
-		shape = []int{}
-	}
-	head, err := json.Marshal(shape)
-	if err != nil {
-		return err
+	dims := make([]string, len(a.Shape))
+	for i, d := range a.Shape {
+		dims[i] = strconv.Itoa(d)
 	}
 	out := bufio.NewWriter(w)
-	fmt.Fprintf(out, "{\"dtype\": %q, \"shape\": %s, \"data\": [", a.DType, head)
+	fmt.Fprintf(out, "{\"dtype\": %q, \"shape\": [%s], \"data\": [", a.DType, strings.Join(dims, ", "))
 	for i := 0; i < len(a.Data); i += size {
 		if i > 0 {
 			out.WriteString(", ")
