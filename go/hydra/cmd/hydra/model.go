@@ -226,6 +226,9 @@ func (a *app) compile(g *model, o compileOptions) (*nef.Program, time.Duration, 
 	return program, time.Since(begin), err
 }
 
+// onHost is where the plan puts what needs no kernel, such as shape arithmetic.
+const onHost = "host"
+
 // planDevices are the devices that a program uses, in order of first use, with what they are.
 func planDevices(program *nef.Program) []string {
 	about := map[string]string{}
@@ -240,7 +243,7 @@ func planDevices(program *nef.Program) []string {
 		if about[text] != "" {
 			text += " (" + about[text] + ")"
 		}
-		if text != "" && !slices.Contains(used, text) {
+		if region.Device != onHost && !slices.Contains(used, text) {
 			used = append(used, text)
 		}
 	}

@@ -22,9 +22,9 @@ func (a *app) planCommand() *cobra.Command {
 		Use:   "plan MODEL.nef",
 		Short: "Show where each part of a model runs, and why",
 		Long: `Compiles a model for this machine and shows the plan: one line for each region with its device,
-the reason, its work and its kernel, then the memory of a run.
+the reason, its work at the largest sizes of the symbolic dims, its kernel, then the memory of a run.
 
-Memory depends on the sizes of the symbolic dims: the model is run once on made-up inputs, with the
+Memory depends on the actual sizes: the model is run once on made-up inputs, with the
 sizes of --dim or small ones. --no-run leaves that out.`,
 		Args: exactly("a model file"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.plan(cmd.Context(), args[0], o) },
