@@ -7,6 +7,7 @@ import "C"
 
 import (
 	"fmt"
+	"os"
 	"strings"
 )
 
@@ -134,6 +135,15 @@ func fromStatus(st *C.nef_status) *Error {
 		Msg:  C.GoString(C.nef_status_message(st)),
 	}
 	C.nef_status_release(st)
+	return e
+}
+
+// withFile adds what the file system says about a file that the library could not open, so that
+// errors match those of package fs.
+func (e *Error) withFile(path string) *Error {
+	if e != nil && e.Code == CodeIO {
+		_, e.cause = os.Stat(path)
+	}
 	return e
 }
 

@@ -206,17 +206,23 @@ func TestSentinels(t *testing.T) {
 
 func TestErrorsOfLoading(t *testing.T) {
 	dir := t.TempDir()
-	wantError(t, second(nef.Load(filepath.Join(dir, "none.nef"))), nef.ErrIO, "none.nef")
+	for name, err := range map[string]error{
+		"none.nef":         second(nef.Load(filepath.Join(dir, "none.nef"))),
+		"none.safetensors": second(nef.FromSafetensors(filepath.Join(dir, "none.safetensors"))),
+		"none.fs":          second(nef.LoadFS(fstest.MapFS{}, "none.fs")),
+	} {
+		wantError(t, err, nef.ErrIO, name)
+		if !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%v is not fs.ErrNotExist", err)
+		}
+	}
+	if err := second(nef.Load(dir)); !errors.Is(err, nef.ErrIO) || errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("loading a folder: %v", err)
+	}
 	wantError(t, second(nef.Load("a\x00b")), nef.ErrInvalidArgument, "NUL")
 	wantError(t, second(nef.LoadBytes(nil)), nef.ErrParse)
 	wantError(t, second(nef.LoadBytes([]byte("{"))), nef.ErrParse)
 	wantError(t, second(nef.LoadBytes([]byte("{}"), nef.LoadOptions{DataRoot: "\x00"})), nef.ErrInvalidArgument, "NUL")
-	err := second(nef.LoadFS(fstest.MapFS{}, "none.nef"))
-	wantError(t, err, nef.ErrIO, "none.nef")
-	if !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("%v is not fs.ErrNotExist", err)
-	}
-	wantError(t, second(nef.FromSafetensors(filepath.Join(dir, "none.safetensors"))), nef.ErrIO, "none.safetensors")
 	wantError(t, nef.LoadBackend(filepath.Join(dir, "none.so")), nef.ErrBackendUnavailable, "none.so")
 }
 

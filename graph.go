@@ -134,7 +134,7 @@ func Load(path string, opts ...LoadOptions) (*Graph, error) {
 	}
 	var graph C.uintptr_t
 	st := C.nefgo_graph_load(file, root, &graph)
-	return newGraph(graph, fromStatus(st))
+	return newGraph(graph, fromStatus(st).withFile(path))
 }
 
 // LoadBytes is [Load] for the contents of a file, which are copied. Without a DataRoot it refuses

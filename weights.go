@@ -23,7 +23,7 @@ func FromSafetensors(path string) (*Weights, error) {
 		return nil, err
 	}
 	var ptr C.uintptr_t
-	if err := fromStatus(C.nefgo_weights_open(file, &ptr)); err != nil {
+	if err := fromStatus(C.nefgo_weights_open(file, &ptr)).withFile(path); err != nil {
 		return nil, err
 	}
 	w := &Weights{h: newHandle(kindWeights, uintptr(ptr), 0)}
