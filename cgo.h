@@ -7,10 +7,11 @@
 #define NEF_CGO_H
 
 #if !__has_include(<nef/nef.h>)
-#error "NEF: nef/nef.h is not there. In a checkout run ./dev build; as a dependency use a release tag; or install NEF and build with -tags nef_system"
+#error "NEF: no nef/nef.h. Run ./dev build, use a release tag, or build with -tags nef_system"
 #else
 
 #include <nef/nef.h>
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,8 +88,8 @@ typedef struct nefgo_attr {
 
 static inline nef_status* nefgo_op_call(const char* op, const uintptr_t* inputs, size_t n_inputs,
                                         const nefgo_attr* given, size_t n_attrs,
-                                        const int64_t* ints, const double* floats,
-                                        const char* text, uintptr_t* outs, size_t n_outs) {
+                                        const int64_t* ints, const double* floats, const char* text,
+                                        uintptr_t* outs, size_t n_outs) {
   static const int64_t no_int;
   static const double no_float;
   nef_attr attrs[NEFGO_MAX_ATTRS];
