@@ -38,7 +38,7 @@ set(plugins "")
 foreach(source ${plugin_sources})
   get_filename_component(name "${source}" NAME_WE)
   add_library(${name} MODULE "${source}")
-  target_link_libraries(${name} PRIVATE nef_flags)
+  target_link_libraries(${name} PRIVATE nef_flags m)
   set_target_properties(${name} PROPERTIES PREFIX "" C_VISIBILITY_PRESET hidden
     CXX_VISIBILITY_PRESET hidden LIBRARY_OUTPUT_DIRECTORY "${NEF_TEST_PLUGIN_DIR}")
   list(APPEND plugins ${name})
