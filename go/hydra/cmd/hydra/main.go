@@ -118,7 +118,9 @@ func (a *app) report(err error) {
 		return
 	}
 	if !a.json {
-		fmt.Fprintf(a.err, "hydra: %s\n", strings.TrimPrefix(err.Error(), "nef: "))
+		// Messages of the loader begin with the file, which is better than the name of the stage.
+		text := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "nef: "), "load: ")
+		fmt.Fprintf(a.err, "hydra: %s\n", text)
 		return
 	}
 	fault := struct {
