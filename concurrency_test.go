@@ -177,15 +177,18 @@ func useAll(t *testing.T, closing bool) {
 
 func TestNothingLeaks(t *testing.T) {
 	useAll(t, true)
-	before := baseline()
+	before, goroutines := baseline(), runtime.NumGoroutine()
 	for range 20 {
 		useAll(t, true)
 	}
-	t.Run("closed", func(t *testing.T) { settled(t, before) })
+	settled(t, before)
+	if now := runtime.NumGoroutine(); now > goroutines {
+		t.Errorf("%d goroutines, %d before", now, goroutines)
+	}
 	for range 20 {
 		useAll(t, false)
 	}
-	t.Run("collected", func(t *testing.T) { settled(t, before) })
+	settled(t, before)
 }
 
 // Closed at once, not when the collector comes: what feedForward makes inside is garbage, but what
