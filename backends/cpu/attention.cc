@@ -9,6 +9,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "backends/cpu/attention_mask.h"
 #include "backends/cpu/gemm.h"
 #include "backends/cpu/gemm_numbers.h"
 #include "backends/cpu/gemm_tasks.h"
@@ -46,19 +47,11 @@ struct Problem {
 };
 
 template <typename T>
-struct MaskView {
-  const void* data = nullptr;
-  bool is_bool = false;
-  int64_t strides[4] = {};
-  int64_t columns = 1;
-};
-
-template <typename T>
 struct Launch {
   Problem p;
   HeadRows<const T> q, k, v;
   HeadRows<T> y;
-  MaskView<T> mask;
+  AttentionMask<T> mask;
   T scale = 1;
   T *packed_k = nullptr, *packed_v = nullptr, *rows = nullptr;
   uint8_t* finite = nullptr;  // per key head: no inf or NaN among the values
@@ -234,27 +227,17 @@ class AttentionPrepared final : public Prepared {
     }
   }
 
-  MaskView<T> mask_of(const Tensor* values, T* piece) const {
+  AttentionMask<T> mask_of(const Tensor* values, T* piece) const {
     const int32_t id = spec_.in(kMask);
     const nef_dtype dtype = values_.dtype(id);
-    const int rank = values_.rank(id);
-    MaskView<T> mask;
-    mask.is_bool = dtype == NEF_BOOL;
-    mask.data = values_.data(values, id);
-    if (!mask.is_bool && !is_native<T>(dtype)) {
+    const void* data = values_.data(values, id);
+    if (dtype != NEF_BOOL && !is_native<T>(dtype)) {
       for (int64_t i = 0; i < values_.count(values, id); ++i) {
-        piece[i] = static_cast<T>(load_number(dtype, mask.data, i));
+        piece[i] = static_cast<T>(load_number(dtype, data, i));
       }
-      mask.data = piece;
+      data = piece;
     }
-    int64_t stride = 1;
-    for (int i = rank - 1; i >= 0; --i) {
-      const int64_t dim = values[id].dims[i];
-      if (dim != 1) mask.strides[4 - rank + i] = stride;
-      stride *= dim;
-    }
-    if (rank > 0) mask.columns = values[id].dims[rank - 1];
-    return mask;
+    return AttentionMask<T>(data, dtype == NEF_BOOL, values[id].dims, values_.rank(id));
   }
 
   // Keys that query s of batch b may look at: the first so many.
@@ -276,7 +259,7 @@ class AttentionPrepared final : public Prepared {
     constexpr T kMasked = -std::numeric_limits<T>::infinity();
     const int64_t used = std::clamp<int64_t>(limit - first, 0, n);
     scale_and_cap(l, used, scores);
-    add_mask(l.mask, b, h, s, first, used, scores);
+    l.mask.add(b, h, s, first, used, scores);
     std::fill(scores + used, scores + n, kMasked);
   }
   void scale_and_cap(const Launch<T>& l, int64_t n, T* scores) const {
@@ -285,27 +268,6 @@ class AttentionPrepared final : public Prepared {
     const T cap = static_cast<T>(spec_.softcap);
     for (int64_t j = 0; j < n; ++j) scores[j] = cap * std::tanh(scores[j] / cap);
   }
-  static void add_mask(const MaskView<T>& mask, int64_t b, int64_t h, int64_t s, int64_t first,
-                       int64_t n, T* scores) {
-    if (mask.data == nullptr) return;
-    constexpr T kMasked = -std::numeric_limits<T>::infinity();
-    const int64_t step = mask.strides[3];
-    const int64_t at = b * mask.strides[0] + h * mask.strides[1] + s * mask.strides[2];
-    // One column stands for all keys; a mask that is shorter otherwise masks the rest.
-    const int64_t known =
-        mask.columns == 1 ? n : std::clamp<int64_t>(mask.columns - first, 0, n);
-    if (mask.is_bool) {
-      const auto* keep = static_cast<const uint8_t*>(mask.data) + at + first * step;
-      for (int64_t j = 0; j < known; ++j) {
-        if (keep[j * step] == 0) scores[j] += kMasked;
-      }
-    } else {
-      const auto* bias = static_cast<const T*>(mask.data) + at + first * step;
-      for (int64_t j = 0; j < known; ++j) scores[j] += bias[j * step];
-    }
-    for (int64_t j = known; j < n; ++j) scores[j] += kMasked;
-  }
-
   void emit(const Tensor* values, const Launch<T>& l, int mode, int64_t b, int64_t h, int64_t s,
             const T* scores) const {
     const int32_t id = spec_.out(kScoresOut);
@@ -331,7 +293,7 @@ class AttentionPrepared final : public Prepared {
         for (int64_t j = 0; j < n; ++j) scores[j] = cap * std::tanh(scores[j] / cap);
       }
       emit(values, l, 1, b, h, s, scores);
-      add_mask(l.mask, b, h, s, 0, n, scores);
+      l.mask.add(b, h, s, 0, n, scores);
       for (int64_t j = std::min(limit, n); j < n; ++j) scores[j] += kMasked;
       emit(values, l, 2, b, h, s, scores);
     } else {

@@ -2,6 +2,7 @@
 #include "backends/cpu/conv_pack.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "backends/cpu/norm_rows.h"
 
@@ -9,12 +10,17 @@ namespace nef::cpu {
 namespace {
 
 constexpr int64_t kMaxPanel = 64;
+constexpr int kMaxRuns = 5;
 
-// Where the columns of a panel read for one kernel position.
+// Where the columns of a panel read for one kernel position: a few runs of neighbours (or of
+// padding, -1), or else one by one.
+struct Run {
+  int64_t begin, count, offset;
+};
 struct PanelSource {
-  int64_t offset[kMaxPanel];  // -1: padding
-  bool contiguous;            // one run without padding
-  bool inside;                // no padding
+  int64_t offset[kMaxPanel];
+  Run runs[kMaxRuns];
+  int n_runs = 0;  // kMaxRuns + 1: too many
 };
 
 int64_t source_offset(const Window& w, bool transposed, const int64_t* out, const int64_t* k) {
@@ -28,25 +34,44 @@ int64_t source_offset(const Window& w, bool transposed, const int64_t* out, cons
   return offset;
 }
 
-PanelSource find_sources(const Window& w, bool transposed,
-                         const int64_t (*positions)[NEF_MAX_RANK], int64_t cols,
-                         const int64_t* k) {
-  PanelSource s;
-  s.contiguous = s.inside = true;
+void find_sources(const Window& w, bool transposed, const int64_t (*positions)[NEF_MAX_RANK],
+                  int64_t cols, const int64_t* k, PanelSource* s) {
+  s->n_runs = 0;
   for (int64_t j = 0; j < cols; ++j) {
-    s.offset[j] = source_offset(w, transposed, positions[j], k);
-    if (s.offset[j] < 0) s.inside = s.contiguous = false;
-    if (s.contiguous && s.offset[j] != s.offset[0] + j) s.contiguous = false;
+    s->offset[j] = source_offset(w, transposed, positions[j], k);
+    if (s->n_runs > kMaxRuns) continue;
+    if (s->n_runs > 0) {
+      Run& run = s->runs[s->n_runs - 1];
+      const int64_t next = run.offset < 0 ? -1 : run.offset + run.count;
+      if (s->offset[j] == next) {
+        ++run.count;
+        continue;
+      }
+    }
+    if (s->n_runs < kMaxRuns) s->runs[s->n_runs] = {j, 1, s->offset[j]};
+    ++s->n_runs;
   }
-  return s;
+}
+
+template <typename T>
+void copy_run(const T* src, int64_t n, T* dst) {
+  constexpr int64_t kChunk = 32 / sizeof(T);  // of a fixed size, so that no call is made
+  int64_t i = 0;
+  for (; i + kChunk <= n; i += kChunk) std::memcpy(dst + i, src + i, 32);
+  for (; i < n; ++i) dst[i] = src[i];
 }
 
 template <typename T>
 void fill_row(const PanelSource& s, const T* x, int64_t cols, int64_t nr, T* dst) {
-  if (s.contiguous) {
-    std::copy_n(x + s.offset[0], cols, dst);
-  } else if (s.inside) {
-    for (int64_t j = 0; j < cols; ++j) dst[j] = x[s.offset[j]];
+  if (s.n_runs <= kMaxRuns) {
+    for (int r = 0; r < s.n_runs; ++r) {
+      const Run& run = s.runs[r];
+      if (run.offset < 0) {
+        std::fill_n(dst + run.begin, run.count, T(0));
+      } else {
+        copy_run(x + run.offset, run.count, dst + run.begin);
+      }
+    }
   } else {
     for (int64_t j = 0; j < cols; ++j) dst[j] = s.offset[j] < 0 ? T(0) : x[s.offset[j]];
   }
@@ -66,7 +91,8 @@ void pack_positions(const Window& w, bool transposed, const T* x, int64_t channe
     for (int64_t k = 0; k < w.kernel_count; ++k) {
       int64_t at[NEF_MAX_RANK];
       unflatten(k, w.kernel, w.rank, at);
-      const PanelSource s = find_sources(w, transposed, positions, cols, at);
+      PanelSource s;
+      find_sources(w, transposed, positions, cols, at, &s);
       for (int64_t c = 0; c < channels; ++c) {
         fill_row(s, x + c * w.in_count, cols, nr, out + (c * w.kernel_count + k) * nr);
       }
@@ -89,11 +115,28 @@ Range inside_range(const Window& w, int d, int64_t k) {
   return {std::min(begin, w.out[d]), std::clamp(end, begin, std::max(begin, w.out[d]))};
 }
 
+// y[j] += x[j * step] * scale
+template <typename T>
+void add_strided(const T* x, int64_t step, int64_t n, T scale, T* y) {
+  const auto& ops = row_ops<T>();
+  if (step == 1) return ops.add_scaled(x, n, scale, y);
+  if (step != 2) {
+    for (int64_t j = 0; j < n; ++j) y[j] += scale * x[j * step];
+    return;
+  }
+  constexpr int64_t kChunk = 256;
+  T even[kChunk];
+  for (int64_t j = 0; j < n; j += kChunk) {
+    const int64_t part = std::min(kChunk, n - j);
+    ops.every_second(x + 2 * j, part, even);
+    ops.add_scaled(even, part, scale, y + j);
+  }
+}
+
 }  // namespace
 
 template <typename T>
 void convolve_plane(const Window& w, const T* x, const T* weights, T bias, T* y) {
-  const auto& ops = row_ops<T>();
   const int last = w.rank - 1;
   const int64_t width = w.out[last];
   const int64_t rows = width == 0 ? 0 : w.out_count / width;
@@ -117,11 +160,7 @@ void convolve_plane(const Window& w, const T* x, const T* weights, T bias, T* y)
       const T* src = x + base * w.in[last] + w.source(last, range.begin, at[last]);
       T* dst = y + row * width + range.begin;
       const int64_t n = range.end - range.begin;
-      if (w.stride[last] == 1) {
-        ops.add_scaled(src, n, weights[k], dst);
-      } else {
-        for (int64_t j = 0; j < n; ++j) dst[j] += weights[k] * src[j * w.stride[last]];
-      }
+      add_strided(src, w.stride[last], n, weights[k], dst);
     }
   }
 }

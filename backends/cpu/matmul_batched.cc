@@ -11,6 +11,7 @@ namespace {
 // Up to this many rows, an unpacked B is read once in place: packing would read it twice.
 constexpr int64_t kDirectRows = 4;
 constexpr int64_t kDirectWork = 64 * 1024;
+constexpr int64_t kDirectWidth = 512;
 
 }  // namespace
 
@@ -86,9 +87,11 @@ template <typename T>
 void BatchedGemm<T>::run_direct(const MatmulShape& s, const T* a, const T* b, T* c, TileFn<T> tile,
                                 const void* context) const {
   const auto& ops = gemm_ops<T>();
+  // Columns per task. Rows of B are read side by side, so they should be long; each dot product
+  // reads its own row.
   const int64_t work = std::max<int64_t>(1, s.m * s.k);
-  const int64_t width = std::clamp<int64_t>(round_up(kDirectWork / work, ops.nr), ops.nr,
-                                            std::max<int64_t>(ops.nr, s.n));
+  const int64_t narrowest = s.trans_b ? ops.nr : kDirectWidth;
+  const int64_t width = std::max(round_up(kDirectWork / work, ops.nr), narrowest);
   const int64_t parts = ceil_div(s.n, width);
   run_tasks(slots_, s.batches * parts, [&](int64_t, int64_t task) {
     const int64_t batch = task / parts, col = task % parts * width;

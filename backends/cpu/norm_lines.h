@@ -33,6 +33,8 @@ inline Lines lines_from(const int64_t* dims, int rank, int64_t axis) {
   return lines;
 }
 
+// Apart from each other, or lines of a power of two would share one set of the cache.
+constexpr int64_t kLineGap = 16;
 constexpr int64_t kLineBundle = 16;  // neighbouring lines that are copied together
 constexpr int64_t kLineWork = 16 * 1024;
 
@@ -53,11 +55,12 @@ inline int64_t bundle_lines(int64_t length, bool contiguous) {
 template <typename T>
 size_t lines_scratch(int64_t slots, int64_t length, bool contiguous) {
   const int64_t elements =
-      contiguous ? std::max<int64_t>(length, 4096) : kLineBundle * length;
+      contiguous ? std::max<int64_t>(length, 4096) : kLineBundle * (length + kLineGap);
   return static_cast<size_t>(slots * elements) * sizeof(T);
 }
 
-// Copies `lines` neighbouring lines into `out`, one after the other, and back.
+// Copies `lines` neighbouring lines into `out` and back: one after the other when contiguous,
+// else kLineGap elements apart.
 template <typename T>
 void read_lines(nef_dtype dtype, const void* src, const Lines& l, int64_t first, int64_t lines,
                 T* out) {
@@ -69,7 +72,7 @@ void read_lines(nef_dtype dtype, const void* src, const Lines& l, int64_t first,
   const int64_t base = first / l.inner * l.length * l.inner + first % l.inner;
   for (int64_t i = 0; i < l.length; ++i) {
     load_row(dtype, src, base + i * l.inner, lines, run);
-    for (int64_t j = 0; j < lines; ++j) out[j * l.length + i] = run[j];
+    for (int64_t j = 0; j < lines; ++j) out[j * (l.length + kLineGap) + i] = run[j];
   }
 }
 template <typename T>
@@ -82,7 +85,7 @@ void write_lines(nef_dtype dtype, const T* in, const Lines& l, int64_t first, in
   T run[kLineBundle];
   const int64_t base = first / l.inner * l.length * l.inner + first % l.inner;
   for (int64_t i = 0; i < l.length; ++i) {
-    for (int64_t j = 0; j < lines; ++j) run[j] = in[j * l.length + i];
+    for (int64_t j = 0; j < lines; ++j) run[j] = in[j * (l.length + kLineGap) + i];
     store_row(dtype, run, lines, dst, base + i * l.inner);
   }
 }
@@ -104,20 +107,21 @@ void run_lines(const Lines& l, nef_dtype in, const void* src, nef_dtype out, voi
   }
   // Bundles do not cross from one outer index to the next.
   const int64_t width = bundle_lines(l.length, l.inner == 1);
+  const int64_t step = l.inner == 1 ? l.length : l.length + kLineGap;
   const int64_t span = l.inner == 1 ? l.outer : l.inner;
   const int64_t bundles = (span + width - 1) / width;
   const int64_t spans = l.count() / span;
   const int64_t per_task = std::max<int64_t>(1, batch / width);
   const int64_t total = spans * bundles;
   run_tasks(slots, (total + per_task - 1) / per_task, [&](int64_t slot, int64_t task) {
-    T* buffer = static_cast<T*>(scratch) + slot * width * l.length;
+    T* buffer = static_cast<T*>(scratch) + slot * width * step;
     for (int64_t b = task * per_task; b < std::min(total, (task + 1) * per_task); ++b) {
       const int64_t start = b % bundles * width;
       const int64_t first = b / bundles * span + start;
       const int64_t lines = std::min(width, span - start);
       read_lines(in, src, l, first, lines, buffer);
       for (int64_t j = 0; j < lines; ++j) {
-        body(buffer + j * l.length, buffer + j * l.length, first + j);
+        body(buffer + j * step, buffer + j * step, first + j);
       }
       write_lines(out, buffer, l, first, lines, dst);
     }

@@ -164,6 +164,18 @@ void add_scaled(const T* x, int64_t n, T scale, T* y) {
   });
 }
 
+template <typename T>
+void every_second(const T* x, int64_t n, T* y) {
+  const Tag<T> d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t i = 0;
+  for (; i + lanes < n; i += lanes) {
+    const auto low = hn::LoadU(d, x + 2 * i), high = hn::LoadU(d, x + 2 * i + lanes);
+    hn::StoreU(hn::ConcatEven(d, high, low), d, y + i);
+  }
+  for (; i < n; ++i) y[i] = x[2 * i];
+}
+
 // The mean is taken off first: x * factor - mean * factor would cancel for a large mean.
 template <typename T>
 void normalize(const T* x, int64_t n, T mean, T factor, const T* scale, const T* bias, T* y) {
@@ -190,7 +202,7 @@ template <typename T>
 const RowOps<T>& ops() {
   static const RowOps<T> table = {sum<T>,         sum_squares<T>, sum_abs<T>, max<T>,
                                   exp_shifted<T>, scale_shift<T>, affine<T>,  add<T>,
-                                  max_into<T>,    add_scaled<T>,  normalize<T>};
+                                  max_into<T>,    add_scaled<T>,  every_second<T>, normalize<T>};
   return table;
 }
 const RowOps<float>& ops_float() { return ops<float>(); }

@@ -39,15 +39,27 @@ bool is_nan(T x) {
   return false;
 }
 
+template <typename T, bool kMax>
+void combine_row(const T* x, int64_t n, T* y) {
+  if (kMax) {
+    row_ops<T>().max_into(x, n, y);
+  } else {
+    row_ops<T>().add(x, y, n, y);
+  }
+}
+
 // y (+)= or max= n elements of x, `step` apart.
 template <typename T, bool kMax>
 void combine(const T* x, int64_t step, int64_t n, T* y) {
   if constexpr (std::is_floating_point_v<T>) {
-    if (step == 1) {
-      if (kMax) {
-        row_ops<T>().max_into(x, n, y);
-      } else {
-        row_ops<T>().add(x, y, n, y);
+    if (step == 1) return combine_row<T, kMax>(x, n, y);
+    if (step == 2) {
+      constexpr int64_t kChunk = 256;
+      T even[kChunk];
+      for (int64_t j = 0; j < n; j += kChunk) {
+        const int64_t part = std::min(kChunk, n - j);
+        row_ops<T>().every_second(x + 2 * j, part, even);
+        combine_row<T, kMax>(even, part, y + j);
       }
       return;
     }

@@ -87,7 +87,8 @@ void check(const Plan& p, bool fused) {
   ASSERT_EQ(outcome.code, NEF_OK) << outcome.message;
   const auto got = r.result<float>(y);
   ASSERT_EQ(got.size(), want.size());
-  const double tolerance = 5e-8 * double(depth * p.kernel * p.kernel) + 2e-6;
+  // A float sum of this depth may lose as much, relative to its largest terms.
+  const double tolerance = 2e-7 * double(depth * p.kernel * p.kernel) + 2e-6;
   for (size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], want[i], tolerance) << "element " << i;
 }
 
