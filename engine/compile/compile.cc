@@ -126,12 +126,20 @@ bool needs_no_kernel(plan::Reason reason) {
   return reason == plan::Reason::HostWork || reason == plan::Reason::View;
 }
 
-// Compiles every region where it was placed. Returns the first one that fails, with its error.
+bool is_reference(const plan::Device& d) { return std::string_view(d.backend->name) == "reference"; }
+
+// A region whose device could not make its kernel.
 struct Failure {
   uint32_t region;
   nef_code code;
-  std::string why;
+  std::string what, why;
 };
+Failure failure(const Program& p, uint32_t r, const char* stage, const Error& e) {
+  const NodeId root = p.regions.root(p.regions.list[r]);
+  return {r, e.code(), cat(stage, " of ", p.graph->node_label(root), " failed"), e.message()};
+}
+
+// Compiles every region where it was placed. Returns the first one that fails.
 std::optional<Failure> compile_regions(const Program& p, const Environment& env,
                                        std::vector<std::shared_ptr<Kernel>>* kernels) {
   const std::vector<uint32_t> uses = use_counts(*p.graph);
@@ -142,19 +150,19 @@ std::optional<Failure> compile_regions(const Program& p, const Environment& env,
     try {
       (*kernels)[r] = compile_region(p, r, uses, env, desc);
     } catch (const Error& e) {
-      return Failure{r, e.code(), e.message()};
+      return failure(p, r, "compile", e);
     }
   }
   return std::nullopt;
 }
 
-bool is_reference(const plan::Device& d) { return std::string_view(d.backend->name) == "reference"; }
-
-void prepare_kernels(Program& p, const std::vector<std::shared_ptr<Kernel>>& kernels) {
+// Binds the kernels to the constants. Returns the first region whose device has no room for its.
+std::optional<Failure> prepare_kernels(Program& p,
+                                       const std::vector<std::shared_ptr<Kernel>>& kernels) {
   const std::vector<uint32_t> uses = use_counts(*p.graph);
   RegionDesc desc;
   std::vector<nef_backend_tensor> values;
-  std::vector<std::vector<int64_t>> dims;
+  p.prepared.clear();
   p.prepared.resize(kernels.size());
   for (uint32_t r = 0; r < kernels.size(); ++r) {
     if (kernels[r] == nullptr) continue;
@@ -166,12 +174,99 @@ void prepare_kernels(Program& p, const std::vector<std::shared_ptr<Kernel>>& ker
       values.push_back(
           {constant ? p.graph->constant_data(desc.values()[i])->data() : nullptr, v.dims});
     }
-    p.prepared[r] = std::make_unique<Prepared>(kernels[r], values);
-    p.packed_bytes += p.prepared[r]->bytes();
+    try {
+      p.prepared[r] = std::make_unique<Prepared>(kernels[r], values);
+    } catch (const Error& e) {
+      return failure(p, r, "preparation", e);
+    }
   }
+  return std::nullopt;
 }
 
+// Makes kernels where regions were placed; what fails there goes elsewhere, and is an event.
+class KernelMaker {
+ public:
+  KernelMaker(Program& program, Placer& placer, const Environment& env)
+      : p_(program), placer_(placer), env_(env) {}
+
+  void run() {
+    while (const std::optional<Failure> f = attempt()) reroute(*f);
+    for (const auto& [event, root] : rerouted_) p_.events[event].to = device_of(root);
+    report_fallbacks();
+  }
+
+ private:
+  std::optional<Failure> attempt() {
+    p_.placement = placer_.place(p_.regions);
+    std::vector<std::shared_ptr<Kernel>> kernels;
+    std::optional<Failure> f = compile_regions(p_, env_, &kernels);
+    return f ? f : prepare_kernels(p_, kernels);
+  }
+
+  void reroute(const Failure& f) {
+    const uint16_t device = p_.placement.device[f.region];
+    const NodeId root = p_.regions.root(p_.regions.list[f.region]);
+    // The reference backend is the last resort: what it cannot compile, nothing can.
+    if (is_reference(*p_.devices[device])) fail(f.code, "compile", f.why);
+    if (p_.options.strict) {
+      fail(NEF_FALLBACK_FORBIDDEN, "compile",
+           cat(f.what, ": ", f.why, " (strict mode forbids a fallback)"));
+    }
+    const std::string& name = p_.devices[device]->name;
+    if (is_out_of_memory(f.code) && !evicted_) {
+      evicted_ = true;
+      p_.prepared.clear();
+      evict_caches(env_);
+      p_.events.push_back({"out of memory", f.why, name, "the same device, after evicting caches"});
+      return;
+    }
+    placer_.ban(device, root, f.why);
+    rerouted_.push_back({p_.events.size(), root});
+    p_.events.push_back({f.what, f.why, name, ""});
+  }
+
+  std::string device_of(NodeId root) const {
+    for (uint32_t r = 0; r < p_.regions.list.size(); ++r) {
+      const auto nodes = p_.regions.nodes_of(p_.regions.list[r]);
+      if (std::find(nodes.begin(), nodes.end(), root) == nodes.end()) continue;
+      return p_.devices[p_.placement.device[r]]->name;
+    }
+    return {};
+  }
+
+  void report_fallbacks() {
+    for (const plan::Fallback& f : p_.placement.fallbacks) {
+      if (p_.events.size() >= kMaxEvents) return;
+      const NodeId root = p_.regions.root(p_.regions.list[f.region]);
+      const bool known = std::any_of(rerouted_.begin(), rerouted_.end(),
+                                     [root](const auto& x) { return x.second == root; });
+      if (known) continue;
+      p_.events.push_back({cat(p_.graph->node_label(root), " is not where it was asked to be"),
+                           f.why, f.asked, p_.devices[p_.placement.device[f.region]]->name});
+    }
+  }
+
+  static constexpr size_t kMaxEvents = 1000;
+  Program& p_;
+  Placer& placer_;
+  const Environment& env_;
+  bool evicted_ = false;
+  std::vector<std::pair<size_t, NodeId>> rerouted_;  // event, root of its region
+};
+
 }  // namespace
+
+bool is_out_of_memory(nef_code code) {
+  return code == NEF_DEVICE_OUT_OF_MEMORY || code == NEF_OUT_OF_MEMORY;
+}
+
+void evict_caches(const Environment& env) {
+  env.kernels->evict();
+  for (const plan::Device* d : env.devices) {
+    const auto lock = d->lock();
+    if (d->backend->evict != nullptr) d->backend->evict(d->index);
+  }
+}
 
 Planned optimise_and_place(Graph graph, const Options& options, const Environment& env,
                            const std::vector<uint16_t>& banned) {
@@ -199,28 +294,11 @@ std::shared_ptr<const Program> compile(std::shared_ptr<const Graph> graph, Optio
   p->regions = form_regions(*p->graph, options);
   Placer placer(*p->graph, p->options, env, banned);
 
-  std::vector<std::shared_ptr<Kernel>> kernels;
-  while (true) {
-    p->placement = placer.place(p->regions);
-    const std::optional<Failure> failure = compile_regions(*p, env, &kernels);
-    if (!failure) break;
-    const uint16_t device = p->placement.device[failure->region];
-    const NodeId root = p->regions.root(p->regions.list[failure->region]);
-    // The reference backend is the last resort: what it cannot compile, nothing can.
-    if (is_reference(*p->devices[device])) fail(failure->code, "compile", failure->why);
-    if (options.strict) {
-      fail(NEF_FALLBACK_FORBIDDEN, "compile",
-           cat(p->graph->node_label(root), ": ", failure->why, " (strict mode forbids a fallback)"));
-    }
-    placer.ban(device, root, failure->why);
-    p->events.push_back({cat("compile of ", p->graph->node_label(root), " failed"), failure->why,
-                         p->devices[device]->name, ""});
-  }
-  for (Event& e : p->events) {
-    if (e.to.empty()) e.to = "the next device that serves it (see the plan)";
+  KernelMaker(*p, placer, env).run();
+  for (const auto& prepared : p->prepared) {
+    if (prepared != nullptr) p->packed_bytes += prepared->bytes();
   }
   lower(*p);
-  prepare_kernels(*p, kernels);
   for (Step& s : p->steps) {
     if (s.kind != Step::Kind::Launch) continue;
     s.prepared = p->prepared[s.region].get();

@@ -37,6 +37,11 @@ Kernel::~Kernel() {
   device_.backend->kernel_free(handle_);
 }
 
+const char* Kernel::name() const {
+  const auto lock = device_.lock();
+  return device_.backend->kernel_name(handle_);
+}
+
 Prepared::Prepared(std::shared_ptr<Kernel> kernel, std::span<const nef_backend_tensor> values)
     : kernel_(std::move(kernel)) {
   char message[kMessageBytes] = "";

@@ -23,7 +23,7 @@ class Kernel {
 
   const plan::Device& device() const { return device_; }
   nef_backend_kernel* handle() const { return handle_; }
-  const char* name() const { return device_.backend->kernel_name(handle_); }
+  const char* name() const;
 
  private:
   const plan::Device& device_;

@@ -83,9 +83,15 @@ struct Environment {
   optimize::Evaluator evaluate;
 };
 
-// Optimise, form regions, place, lower to steps, compile kernels. A region whose compilation
-// fails is placed elsewhere and an event recorded, unless options.strict. `banned` lists devices
-// (indices) that must not be used.
+// Host or device memory?
+bool is_out_of_memory(nef_code code);
+// Drops kernels that no program uses, and what backends cache.
+void evict_caches(const Environment& env);
+
+// Optimise, form regions, place, compile kernels, lower to steps. A region whose kernel cannot
+// be made, for want of memory after caches were evicted too, is placed elsewhere; that is an
+// event, and an error when options.strict. `banned` lists devices (indices) that must not be
+// used.
 std::shared_ptr<const Program> compile(std::shared_ptr<const ir::Graph> graph, Options options,
                                        const Environment& env,
                                        const std::vector<uint16_t>& banned = {});

@@ -38,7 +38,10 @@ const std::string& SupportCache::unserved(const plan::Device& device, const ir::
     hash.add(static_cast<uint64_t>(graph.dtype(v)) << 40 | graph.dims(v).size() << 8 |
              static_cast<uint64_t>(graph.is_constant(v)));
     // A fused region depends on which shapes agree; a single op only on what it checks itself.
-    if (region.kind != NEF_REGION_SINGLE) hash.add(graph.shape_id(v));
+    if (region.kind == NEF_REGION_SINGLE) return;
+    for (ir::Dim d : graph.dims(v)) {
+      hash.add(static_cast<uint64_t>(ir::is_expr(d) ? NEF_DIM_UNKNOWN : d));
+    }
   };
   for (NodeId n : regions.nodes_of(region)) {
     hash.add(static_cast<uint64_t>(graph.op(n)));
@@ -49,8 +52,6 @@ const std::string& SupportCache::unserved(const plan::Device& device, const ir::
     }
     for (int64_t w : graph.attrs(n).words()) hash.add(static_cast<uint64_t>(w));
   }
-  // Shape ids mean nothing in another graph.
-  if (region.kind != NEF_REGION_SINGLE) hash.add(reinterpret_cast<uintptr_t>(&graph));
   if (const auto it = known_.find(hash.h); it != known_.end()) return it->second;
 
   if (known_.size() >= kMaxEntries) known_.clear();

@@ -112,6 +112,8 @@ void Registry::add(const nef_backend* table, const std::string& origin) {
     add_absent(origin, reason);
     fail(NEF_ABI_MISMATCH, "backend", reason);
   }
+  // One plugin after another: two of one name must not both get past the check.
+  std::lock_guard adding(add_mutex_);
   {
     std::lock_guard lock(mutex_);
     for (const nef_backend& t : tables_) {
@@ -132,6 +134,7 @@ void Registry::add(const nef_backend* table, const std::string& origin) {
 
   std::lock_guard lock(mutex_);
   tables_.push_back(own);
+  const auto serial = std::make_shared<std::mutex>();
   for (int32_t i = 0; i < count; ++i) {
     nef_backend_device info{};
     info.struct_size = sizeof info;
@@ -148,6 +151,7 @@ void Registry::add(const nef_backend* table, const std::string& origin) {
     d.index = i;
     d.name = r.name;
     d.info = info;
+    d.serial = serial;
     r.available = true;
     r.kind = info.kind;
     r.memory_bytes = info.memory_bytes;

@@ -46,6 +46,7 @@ class Registry {
   void add(const nef_backend* table, const std::string& origin);
   void add_absent(const std::string& backend, const std::string& reason);
 
+  std::mutex add_mutex_;
   mutable std::mutex mutex_;
   std::deque<nef_backend> tables_;
   std::deque<plan::Device> devices_;

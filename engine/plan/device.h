@@ -3,6 +3,7 @@
 
 #include <nef/backend.h>
 
+#include <memory>
 #include <mutex>
 #include <string>
 
@@ -14,13 +15,14 @@ struct Device {
   int32_t index = 0;          // within the backend
   std::string name;           // "cpu:0"
   nef_backend_device info{};  // strings belong to the backend
-  mutable std::mutex serial;  // held around calls of a NEF_BACKEND_SERIAL backend
+  // Held around calls of a NEF_BACKEND_SERIAL backend; all devices of a backend share one.
+  std::shared_ptr<std::mutex> serial;
 
   bool host_memory() const { return (info.flags & NEF_DEVICE_HOST_MEMORY) != 0; }
   // A lock that is held only for a backend that is not thread-safe.
   std::unique_lock<std::mutex> lock() const {
     if ((backend->flags & NEF_BACKEND_SERIAL) == 0) return {};
-    return std::unique_lock(serial);
+    return std::unique_lock(*serial);
   }
 };
 

@@ -115,6 +115,7 @@ class Planner {
     if (options_.strict) fail(NEF_FALLBACK_FORBIDDEN, "plan", what);
     settle(r, cpu_, Reason::Default);
     placement_.detail[static_cast<uint32_t>(r)] = what;
+    placement_.fallbacks.push_back({static_cast<uint32_t>(r), std::string(name), what});
   }
 
   void by_rules(size_t r, const Region& region) {
@@ -155,11 +156,13 @@ class Planner {
     if (!options_.unserved) return set(r, device, reason);
     std::string why = options_.unserved(device, r);
     if (why.empty()) return set(r, device, reason);
-    if (options_.strict && reason == Reason::AskedByOption) {
+    const bool asked = reason == Reason::AskedByOption || reason == Reason::AskedByNode;
+    if (options_.strict && asked) {
       fail(NEF_FALLBACK_FORBIDDEN, "plan",
            cat(devices_[device]->name, " does not serve ",
                graph_.node_label(regions_.root(regions_.list[r])), ": ", why));
     }
+    if (asked) placement_.fallbacks.push_back({static_cast<uint32_t>(r), devices_[device]->name, why});
     why = cat(devices_[device]->name, ": ", why);
     for (size_t next : {cpu_, reference_}) {
       if (next == kNowhere || next == device) continue;

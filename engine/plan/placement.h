@@ -30,10 +30,17 @@ enum class Reason : uint8_t {
 };
 const char* reason_text(Reason reason);
 
+// A region that is not where its author or the program's options asked for.
+struct Fallback {
+  uint32_t region;
+  std::string asked, why;
+};
+
 struct Placement {
   std::vector<uint16_t> device;  // per region: index into the device list
   std::vector<Reason> reason;
   std::map<uint32_t, std::string> detail;  // region -> more words
+  std::vector<Fallback> fallbacks;
 };
 
 struct PlacementOptions {
@@ -45,8 +52,8 @@ struct PlacementOptions {
 
 // Rule table first, then pinned and merged islands (design section 6). `devices` is in order of
 // preference per kind; the reference device is last and serves everything. Throws
-// NEF_BACKEND_UNAVAILABLE when an asked-for device is absent, NEF_FALLBACK_FORBIDDEN when strict
-// and the asked-for device does not serve a region.
+// NEF_BACKEND_UNAVAILABLE when the device that the options ask for is absent,
+// NEF_FALLBACK_FORBIDDEN when strict and there would be a Fallback.
 Placement place(const ir::Graph& graph, const optimize::Regions& regions,
                 std::span<const Device* const> devices, const PlacementOptions& options);
 

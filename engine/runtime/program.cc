@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 #include "engine/ir/dtype.h"
 #include "engine/ir/error.h"
@@ -10,16 +11,11 @@
 namespace nef::runtime {
 
 using compile::Event;
-using ir::Dim;
-using ir::ValueId;
+using compile::is_out_of_memory;
 
 namespace {
 
 constexpr size_t kMaxEvents = 1000;
-
-bool is_memory(nef_code code) {
-  return code == NEF_DEVICE_OUT_OF_MEMORY || code == NEF_OUT_OF_MEMORY;
-}
 
 // Elements before and from an axis on.
 struct Strides {
@@ -41,39 +37,9 @@ Program::Program(std::shared_ptr<const ir::Graph> graph, ProgramOptions options,
     : source_(std::move(graph)), options_(std::move(options)), env_(std::move(env)) {
   auto compiled = compile::compile(source_, options_.compile, env_);
   events_ = compiled->events;
+  batch_ = find_batch(*compiled->graph,
+                      options_.batch_symbol.empty() ? "batch" : options_.batch_symbol);
   executor_ = std::make_shared<Executor>(std::move(compiled));
-  find_batch();
-}
-
-void Program::find_batch() {
-  const ir::DimPool& pool = source_->pool();
-  const std::string name = options_.batch_symbol.empty() ? "batch" : options_.batch_symbol;
-  bool any_input = false;
-  batch_.splittable = true;
-  const auto axis_of = [&](ValueId v) {
-    const auto dims = source_->dims(v);
-    int axis = -1;
-    for (size_t a = 0; a < dims.size(); ++a) {
-      if (!ir::is_expr(dims[a])) continue;
-      if (pool.is_symbol(dims[a]) && pool.expr(dims[a]).name == name) {
-        if (axis >= 0) batch_.splittable = false;  // twice in one shape: a split is no slice
-        axis = static_cast<int>(a);
-      } else if (pool.str(dims[a]).find(name) != std::string::npos) {
-        batch_.splittable = false;  // an expression of the batch
-      }
-    }
-    return axis;
-  };
-  for (ValueId v : source_->graph_inputs()) {
-    batch_.input_axis.push_back(axis_of(v));
-    any_input = any_input || batch_.input_axis.back() >= 0;
-  }
-  for (ValueId v : source_->graph_outputs()) {
-    batch_.output_axis.push_back(axis_of(v));
-    // An output without the batch (a mean over it, say) cannot be put together from parts.
-    if (batch_.output_axis.back() < 0) batch_.splittable = false;
-  }
-  batch_.splittable = batch_.splittable && any_input;
 }
 
 std::shared_ptr<Executor> Program::executor() const {
@@ -99,7 +65,7 @@ void Program::run(std::span<const TensorArg> inputs, std::span<TensorResult> out
   try {
     executor->run(inputs, outputs, control);
   } catch (const Error& e) {
-    if (!is_memory(e.code()) && e.code() != NEF_DEVICE_LOST) throw;
+    if (!is_out_of_memory(e.code()) && e.code() != NEF_DEVICE_LOST) throw;
     recover(e, inputs, outputs, control, executor);
   }
 }
@@ -111,18 +77,14 @@ void Program::recover(const Error& error, std::span<const TensorArg> inputs,
     fail(NEF_FALLBACK_FORBIDDEN, error.op(),
          cat(error.message(), " (strict mode forbids a fallback)"));
   }
-  if (is_memory(error.code())) {
+  if (is_out_of_memory(error.code())) {
     add_event({"out of memory", error.message(), "", "the same device, after evicting caches"});
     executor->evict();
-    env_.kernels->evict();
-    for (const plan::Device* d : env_.devices) {
-      const auto lock = d->lock();
-      if (d->backend->evict != nullptr) d->backend->evict(d->index);
-    }
+    compile::evict_caches(env_);
     try {
       return executor->run(inputs, outputs, control);
     } catch (const Error& e) {
-      if (!is_memory(e.code())) throw;
+      if (!is_out_of_memory(e.code())) throw;
     }
     for (int64_t parts = 2; batch_.splittable && parts <= (int64_t{1} << 20); parts *= 2) {
       try {
@@ -130,7 +92,7 @@ void Program::recover(const Error& error, std::span<const TensorArg> inputs,
         add_event({"still out of memory", error.message(), "", cat(parts, " smaller batches")});
         return;
       } catch (const Error& e) {
-        if (!is_memory(e.code())) throw;
+        if (!is_out_of_memory(e.code())) throw;
       }
     }
   }
@@ -138,15 +100,15 @@ void Program::recover(const Error& error, std::span<const TensorArg> inputs,
   this->executor()->run(inputs, outputs, control);
 }
 
-// Runs in `parts` slices along the batch and puts the outputs together. False when the batch has
-// no `parts` elements.
+// Runs in `parts` slices along the batch and puts the outputs together. False when the batch is
+// too small for that.
 bool Program::run_split(std::span<const TensorArg> inputs, std::span<TensorResult> outputs,
                         const RunControl& control, Executor& executor, int64_t parts) {
   int64_t batch = 0;
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (batch_.input_axis[i] >= 0) batch = inputs[i].dims[batch_.input_axis[i]];
   }
-  if (batch < parts) return false;
+  if (batch / parts < batch_.least) return false;
   std::vector<TensorResult> whole(outputs.size()), part(outputs.size());
   std::vector<TensorArg> args(inputs.begin(), inputs.end());
   std::vector<std::vector<int64_t>> dims(inputs.size());
@@ -196,21 +158,32 @@ bool Program::run_split(std::span<const TensorArg> inputs, std::span<TensorResul
   return true;
 }
 
+namespace {
+
+// Those that the program uses, "cuda:0, cuda:1"; "" when there are none.
+std::string devices_with_memory(const compile::Program& program) {
+  std::set<uint16_t> used;
+  for (const compile::Step& s : program.steps) {
+    if (!program.devices[s.device]->host_memory()) used.insert(s.device);
+  }
+  std::string out;
+  for (uint16_t d : used) out += (out.empty() ? "" : ", ") + program.devices[d]->name;
+  return out;
+}
+
+}  // namespace
+
 // Compiles again without the devices that have memory of their own; from then on runs go there.
 void Program::move_to_cpu(const Error& error, const Executor& failed) {
-  std::vector<uint16_t> banned;
-  std::string from;
-  for (uint16_t d = 0; d < env_.devices.size(); ++d) {
-    if (env_.devices[d]->host_memory()) continue;
-    banned.push_back(d);
-    from += (from.empty() ? "" : ", ") + env_.devices[d]->name;
-  }
   // Nowhere else to go: the host itself is out of memory.
-  if (banned.empty()) throw Error(error);
-  {
-    std::lock_guard lock(mutex_);
-    if (executor_.get() != &failed) return;  // another run has moved it already
+  const std::string from = devices_with_memory(failed.program());
+  if (from.empty()) throw Error(error);
+  std::vector<uint16_t> banned;
+  for (uint16_t d = 0; d < env_.devices.size(); ++d) {
+    if (!env_.devices[d]->host_memory()) banned.push_back(d);
   }
+  std::lock_guard moving(moving_);
+  if (executor().get() != &failed) return;  // another run has moved it already
   auto compiled = compile::compile(source_, options_.compile, env_, banned);
   std::lock_guard lock(mutex_);
   executor_ = std::make_shared<Executor>(std::move(compiled));

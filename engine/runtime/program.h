@@ -8,6 +8,7 @@
 
 #include "engine/compile/program.h"
 #include "engine/ir/error.h"
+#include "engine/runtime/batch.h"
 #include "engine/runtime/executor.h"
 
 namespace nef::runtime {
@@ -35,11 +36,6 @@ class Program {
   std::shared_ptr<Executor> executor() const;
 
  private:
-  struct Batch {
-    std::vector<int> input_axis, output_axis;  // -1 = has no batch dim
-    bool splittable = false;
-  };
-  void find_batch();
   void recover(const Error& error, std::span<const TensorArg> inputs,
                std::span<TensorResult> outputs, const RunControl& control,
                const std::shared_ptr<Executor>& executor);
@@ -52,6 +48,7 @@ class Program {
   const ProgramOptions options_;
   const compile::Environment env_;
   Batch batch_;
+  std::mutex moving_;         // held while the program is compiled for the CPU
   mutable std::mutex mutex_;  // guards the two below
   std::shared_ptr<Executor> executor_;
   std::vector<compile::Event> events_;
