@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -98,6 +99,9 @@ class NodeReader {
 class ShapeReader {
  public:
   ShapeReader(const Document& doc, ir::Graph& graph) : doc_(doc), graph_(graph) {}
+  // Names the symbols of a shape to the pool before any expression is made of them: which of two
+  // equal dims is the older one then does not hang on where the file first mentions them.
+  void name_symbols(const std::string& where, JsonSpan span);
   ir::ShapeId read(const std::string& where, JsonSpan span);
 
  private:
@@ -107,6 +111,7 @@ class ShapeReader {
   const Document& doc_;
   ir::Graph& graph_;
   std::unordered_map<std::string, ir::Dim> dims_;
+  std::unordered_set<std::string> named_;
 };
 
 // Name rules for strings of the file; `where` says which one.

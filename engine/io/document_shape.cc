@@ -13,6 +13,27 @@ constexpr size_t kMaxDimCache = 4096;
 
 }  // namespace
 
+void ShapeReader::name_symbols(const std::string& where, JsonSpan span) {
+  JsonSpan element;
+  for (JsonWalk walk(span); walk.next_element(&element);) {
+    if (!element.is_string()) continue;
+    std::string text = decode_json_string(element.text.substr(1, element.text.size() - 2));
+    if (text.size() > kMaxDimText || named_.size() >= kMaxDimCache) continue;
+    if (!named_.insert(text).second) continue;
+    ir::DimPool scratch;
+    try {
+      scratch.parse(text);
+      for (uint32_t id = 0; id < scratch.size(); ++id) {
+        const auto& e = scratch.expr(ir::DimPool::dim_of(id));
+        const bool named = e.kind == ir::DimPool::Kind::Symbol && !e.name.empty();
+        if (named) graph_.pool().symbol(e.name);
+      }
+    } catch (const Error& e) {
+      doc_.stop(e.code(), where, e.message());
+    }
+  }
+}
+
 ir::ShapeId ShapeReader::read(const std::string& where, JsonSpan span) {
   ir::Shape shape;
   JsonSpan element;

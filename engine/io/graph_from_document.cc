@@ -33,6 +33,9 @@ class Assembler {
     value_.assign(doc_.tensors.size(), ir::kNone);
     graph_.reserve(doc_.nodes.size(), doc_.tensors.size());
     ShapeReader shapes(doc_, graph_);
+    for (const DocDeclaration& d : doc_.declarations) {
+      shapes.name_symbols(cat("tensors ", in_quotes(tensor_name(d.tensor))), d.shape_span);
+    }
     read_shapes(shapes, false);
     add_inputs();
     add_constants();

@@ -390,7 +390,10 @@ bool DimPool::equal(Dim a, Dim b, Dim* out) {
   }
   if (never_equal(a, b)) return false;
   if (b < a) std::swap(a, b);
-  *out = is_expr(b) ? a : b;
+  // A number says most, then a symbol: which of two compound dims is the older one differs
+  // between a graph and its file.
+  const bool b_known = !is_expr(b) || (is_symbol(b) && !is_symbol(a));
+  *out = b_known ? b : a;
   intern_pair(Kind::Equal, a, b, std::max(lower(a), lower(b)), std::min(upper(a), upper(b)));
   return true;
 }
