@@ -9,10 +9,15 @@ namespace nef::optimize {
 
 namespace {
 
+// Constants fold before anything looks for patterns in them; cse comes after the patterns, which
+// do not mind sharing, and leaves dead nodes to "dead".
 const Pass kPasses[] = {
     {"canonicalise", "drops nodes that change nothing, orders commutative operands", canonicalise},
     {"fold", "computes constants and shape arithmetic ahead of time", fold_constants},
     {"simplify", "merges transposes and reshapes, folds transposes into matmul", simplify},
+    {"gelu", "recognises gelu and silu written out", match_gelu},
+    {"norm", "recognises layer and rms normalisation written out", match_norm},
+    {"attention", "recognises attention written out, where masks are finite", match_attention},
     {"cse", "merges nodes that compute the same thing", eliminate_common},
     {"dead", "removes nodes that nothing needs", eliminate_dead},
     {"fuse", "groups elementwise chains and epilogues into regions", nullptr},

@@ -16,6 +16,9 @@ inline bool is_pure(nef_op op) {
 bool canonicalise(ir::Graph& graph, const Options& options);
 bool fold_constants(ir::Graph& graph, const Options& options);
 bool simplify(ir::Graph& graph, const Options& options);
+bool match_gelu(ir::Graph& graph, const Options& options);
+bool match_norm(ir::Graph& graph, const Options& options);
+bool match_attention(ir::Graph& graph, const Options& options);
 bool eliminate_common(ir::Graph& graph, const Options& options);
 bool eliminate_dead(ir::Graph& graph, const Options& options);
 

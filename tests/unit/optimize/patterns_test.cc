@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// Graphs that spell out gelu, silu, norms and attention: the pass finds them, and the results
+// are those of the graph as written.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <random>
+
+#include "engine/build/builder.h"
+#include "engine/context/context.h"
+#include "engine/optimize/optimize.h"
+
+namespace nef {
+namespace {
+
+using ir::Graph;
+using ir::ValueId;
+
+class Patterns : public ::testing::Test {
+ protected:
+  ValueId input(const char* name, std::initializer_list<int64_t> dims) {
+    return graph.add_input(name, NEF_FLOAT32, {dims.begin(), dims.size()});
+  }
+  ValueId number(float x) { return constant({}, {x}); }
+  ValueId constant(std::vector<int64_t> dims, std::vector<float> data) {
+    auto buffer = ir::Buffer::allocate(4 * data.size());
+    std::memcpy(buffer->data(), data.data(), 4 * data.size());
+    return graph.add_constant(NEF_FLOAT32, dims, buffer);
+  }
+  ValueId op(nef_op id, std::vector<ValueId> in) {
+    return builder.value(id, in, ir::AttrBuilder(id).build());
+  }
+  ValueId mean(ValueId x) {
+    const int64_t axis = -1;
+    return op(NEF_OP_REDUCE_MEAN, {x, builder.ints({&axis, 1})});
+  }
+  ValueId transpose(ValueId x, std::vector<int64_t> perm) {
+    ir::AttrBuilder attrs(NEF_OP_TRANSPOSE);
+    attrs.set_ints(NEF_TRANSPOSE_PERM, perm);
+    const auto words = attrs.build();
+    return builder.value(NEF_OP_TRANSPOSE, {&x, 1}, words);
+  }
+
+  static size_t count(const Graph& g, nef_op id) {
+    size_t n = 0;
+    for (ir::NodeId i = 0; i < g.node_count(); ++i) n += g.op(i) == id;
+    return n;
+  }
+  Graph optimised() const {
+    Graph out = graph;
+    optimize::Options options;
+    options.verify = true;
+    options.evaluate = context::Context::get().environment().evaluate;
+    optimize::optimise(out, options);
+    return out;
+  }
+  // Largest difference between the graph as written and the optimised one, on random inputs.
+  float difference() const {
+    std::mt19937 random(7);
+    std::normal_distribution<float> normal;
+    std::vector<std::vector<float>> data;
+    std::vector<runtime::TensorArg> args;
+    for (ValueId v : graph.graph_inputs()) {
+      data.emplace_back(static_cast<size_t>(ir::element_count(graph.dims(v))));
+      for (float& x : data.back()) x = normal(random);
+    }
+    for (size_t i = 0; i < data.size(); ++i) {
+      args.push_back({NEF_FLOAT32, graph.dims(graph.graph_inputs()[i]), data[i].data()});
+    }
+    const auto run = [&](uint32_t disabled) {
+      runtime::ProgramOptions options;
+      options.compile.disabled_passes = disabled;
+      options.compile.verify = true;
+      const auto program = context::Context::get().compile(
+          std::make_shared<const Graph>(graph), options);
+      std::vector<runtime::TensorResult> results(1);
+      program->run(args, results, {});
+      const auto* p = static_cast<const float*>(results[0].data->data());
+      return std::vector<float>(p, p + results[0].data->bytes() / 4);
+    };
+    const auto plain = run(~0u), fused = run(0);
+    EXPECT_EQ(plain.size(), fused.size());
+    float worst = 0;
+    for (size_t i = 0; i < plain.size(); ++i) worst = std::max(worst, std::abs(plain[i] - fused[i]));
+    return worst;
+  }
+
+  Graph graph;
+  build::Builder builder{graph};
+};
+
+TEST_F(Patterns, GeluWithErfInAnyOrder) {
+  for (const bool divided : {false, true}) {
+    graph = Graph();
+    const ValueId x = input("x", {3, 37});
+    const ValueId scaled = divided ? op(NEF_OP_DIV, {x, number(std::sqrt(2.0f))})
+                                   : op(NEF_OP_MUL, {number(std::sqrt(0.5f)), x});
+    const ValueId erf = op(NEF_OP_ADD, {op(NEF_OP_ERF, {scaled}), number(1)});
+    const ValueId y = divided ? op(NEF_OP_MUL, {op(NEF_OP_MUL, {x, erf}), number(0.5f)})
+                              : op(NEF_OP_MUL, {op(NEF_OP_MUL, {x, number(0.5f)}), erf});
+    graph.add_output("y", y);
+    EXPECT_EQ(count(optimised(), NEF_OP_GELU), 1u);
+    EXPECT_EQ(optimised().node_count(), 1u);
+    EXPECT_LT(difference(), 1e-6f);
+  }
+}
+
+TEST_F(Patterns, GeluWithTanh) {
+  const ValueId x = input("x", {5, 8});
+  const ValueId cube = op(NEF_OP_MUL, {op(NEF_OP_POW, {x, number(3)}), number(0.044715f)});
+  const ValueId inner = op(NEF_OP_MUL, {op(NEF_OP_ADD, {x, cube}), number(0.7978846f)});
+  const ValueId one = op(NEF_OP_ADD, {op(NEF_OP_TANH, {inner}), number(1)});
+  graph.add_output("y", op(NEF_OP_MUL, {op(NEF_OP_MUL, {number(0.5f), x}), one}));
+  EXPECT_EQ(count(optimised(), NEF_OP_GELU), 1u);
+  EXPECT_LT(difference(), 1e-5f);
+}
+
+TEST_F(Patterns, AlmostGeluIsLeftAlone) {
+  const ValueId x = input("x", {4}), z = input("z", {4});
+  const ValueId erf = op(NEF_OP_ERF, {op(NEF_OP_DIV, {z, number(std::sqrt(2.0f))})});
+  const ValueId one = op(NEF_OP_ADD, {erf, number(1)});
+  graph.add_output("y", op(NEF_OP_MUL, {op(NEF_OP_MUL, {x, number(0.5f)}), one}));
+  EXPECT_EQ(count(optimised(), NEF_OP_GELU), 0u);
+  EXPECT_LT(difference(), 1e-6f);
+}
+
+TEST_F(Patterns, Silu) {
+  const ValueId x = input("x", {2, 9});
+  graph.add_output("y", op(NEF_OP_MUL, {op(NEF_OP_SIGMOID, {x}), x}));
+  EXPECT_EQ(count(optimised(), NEF_OP_SILU), 1u);
+  EXPECT_LT(difference(), 1e-6f);
+}
+
+TEST_F(Patterns, LayerNorm) {
+  const ValueId x = input("x", {6, 33});
+  const ValueId scale = constant({33}, std::vector<float>(33, 1.5f));
+  const ValueId bias = constant({33}, std::vector<float>(33, -0.25f));
+  const ValueId d = op(NEF_OP_SUB, {x, mean(x)});
+  const ValueId variance = mean(op(NEF_OP_POW, {d, number(2)}));
+  const ValueId root = op(NEF_OP_SQRT, {op(NEF_OP_ADD, {variance, number(1e-5f)})});
+  const ValueId scaled = op(NEF_OP_MUL, {op(NEF_OP_DIV, {d, root}), scale});
+  graph.add_output("y", op(NEF_OP_ADD, {scaled, bias}));
+  EXPECT_EQ(count(optimised(), NEF_OP_LAYER_NORMALIZATION), 1u);
+  EXPECT_EQ(optimised().node_count(), 1u);
+  EXPECT_LT(difference(), 1e-5f);
+}
+
+TEST_F(Patterns, RmsNorm) {
+  const ValueId x = input("x", {6, 33});
+  const ValueId scale = constant({33}, std::vector<float>(33, 0.5f));
+  const ValueId root =
+      op(NEF_OP_SQRT, {op(NEF_OP_ADD, {mean(op(NEF_OP_MUL, {x, x})), number(1e-6f)})});
+  const ValueId unit = op(NEF_OP_MUL, {x, op(NEF_OP_RECIPROCAL, {root})});
+  graph.add_output("y", op(NEF_OP_MUL, {unit, scale}));
+  EXPECT_EQ(count(optimised(), NEF_OP_RMS_NORMALIZATION), 1u);
+  EXPECT_LT(difference(), 1e-5f);
+}
+
+TEST_F(Patterns, AttentionWithoutMask) {
+  const ValueId q = input("q", {2, 3, 7, 8}), k = input("k", {2, 3, 5, 8});
+  const ValueId v = input("v", {2, 3, 5, 8});
+  const ValueId scores = op(NEF_OP_MATMUL, {q, transpose(k, {0, 1, 3, 2})});
+  const ValueId scaled = op(NEF_OP_DIV, {scores, number(std::sqrt(8.0f))});
+  graph.add_output("y", op(NEF_OP_MATMUL, {op(NEF_OP_SOFTMAX, {scaled}), v}));
+  EXPECT_EQ(count(optimised(), NEF_OP_ATTENTION), 1u);
+  EXPECT_EQ(optimised().node_count(), 1u);
+  EXPECT_LT(difference(), 1e-5f);
+}
+
+TEST_F(Patterns, AttentionOnlyWithAFiniteMask) {
+  for (const bool finite : {true, false}) {
+    graph = Graph();
+    const ValueId q = input("q", {1, 2, 4, 8}), k = input("k", {1, 2, 4, 8});
+    const ValueId v = input("v", {1, 2, 4, 8});
+    const float low = finite ? -1e9f : -INFINITY;
+    const ValueId mask = constant({1, 1, 1, 4}, {0, 0, low, low});
+    const ValueId scores = op(NEF_OP_MATMUL, {q, transpose(k, {0, 1, 3, 2})});
+    const ValueId masked = op(NEF_OP_ADD, {op(NEF_OP_MUL, {scores, number(0.3f)}), mask});
+    graph.add_output("y", op(NEF_OP_MATMUL, {op(NEF_OP_SOFTMAX, {masked}), v}));
+    EXPECT_EQ(count(optimised(), NEF_OP_ATTENTION), finite ? 1u : 0u);
+    EXPECT_LT(difference(), 1e-5f);
+  }
+}
+
+}  // namespace
+}  // namespace nef
