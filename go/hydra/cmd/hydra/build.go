@@ -62,7 +62,7 @@ func (a *app) build(dir string, o buildOptions) error {
 		a.printJSON(map[string]any{"model": o.output, "inputs": g.inputs, "outputs": g.outputs})
 		return nil
 	}
-	a.printf("%s  %s\n%s", o.output, g.about.summary(), g.portLines())
+	a.printf("%s  %s\n%s", o.output, g.summary(), g.portLines())
 	return nil
 }
 

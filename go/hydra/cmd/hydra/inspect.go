@@ -37,6 +37,11 @@ func (a *app) inspect(path string, o inspectOptions) error {
 		return err
 	}
 	defer g.Close()
+	if g.about == nil {
+		if g.about, err = describe(g.Graph); err != nil {
+			return err
+		}
+	}
 	if o.svg != "" {
 		if err := draw(g, o.svg); err != nil {
 			return err

@@ -233,6 +233,28 @@ func TestInspect(t *testing.T) {
 	}
 }
 
+func TestInspectOfManyNodes(t *testing.T) {
+	v := nef.Input("x", nef.Float32, 1)
+	for range maxDescribed + 1 {
+		v = nef.Relu(v)
+	}
+	g, err := nef.NewGraph(nef.Outputs{"y": v})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	path := filepath.Join(t.TempDir(), "deep.nef")
+	if err := g.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	wantText(t, mustHydra(t, "run", path, "--random"), "20001 nodes, compiled", "y  float32 [1]")
+	wantText(t, mustHydra(t, "inspect", path), "20001 nodes, 0 parameters", "relu  20001")
+	_, errOut, code := hydra(t, "inspect", path, "--svg", filepath.Join(t.TempDir(), "x.svg"))
+	if code != exitFailed || !strings.Contains(errOut, "20003 nodes") {
+		t.Errorf("exit %d, %q", code, errOut)
+	}
+}
+
 func TestPlan(t *testing.T) {
 	model := linearModel(t)
 	wantText(t, mustHydra(t, "plan", model), "region", "why", "FLOPs", "kernel", "cpu", "arena", "sum of values", "transfers 0")

@@ -18,10 +18,14 @@ import (
 type model struct {
 	*nef.Graph
 	path    string
-	about   *description
+	about   *description // nil for graphs of more than maxDescribed nodes
 	inputs  []port
 	outputs []port
 }
+
+// maxDescribed is up to how many nodes a graph is described before it is asked for: the text of a
+// million nodes takes longer than loading them.
+const maxDescribed = 20000
 
 // port is an input or output.
 type port struct {
@@ -45,12 +49,15 @@ func (a *app) load(path string) (*model, error) {
 	if err != nil {
 		return nil, err
 	}
-	about, err := describe(g)
-	if err != nil {
+	m := &model{Graph: g, path: path, inputs: ports(g.Inputs()), outputs: ports(g.Outputs())}
+	if g.NodeCount() > maxDescribed {
+		return m, nil
+	}
+	if m.about, err = describe(g); err != nil {
 		g.Close()
 		return nil, err
 	}
-	return &model{g, path, about, ports(g.Inputs()), ports(g.Outputs())}, nil
+	return m, nil
 }
 
 func ports(infos []nef.TensorInfo) []port {
@@ -129,6 +136,13 @@ func names(ports []port) string {
 		return list[0]
 	}
 	return strings.Join(list[:last], ", ") + " and " + list[last]
+}
+
+func (g *model) summary() string {
+	if g.about == nil {
+		return plural(g.NodeCount(), "node")
+	}
+	return g.about.summary()
 }
 
 // portLines describes inputs and outputs, one a line.

@@ -47,7 +47,7 @@ func (a *app) plan(ctx context.Context, path string, o planOptions) error {
 		return err
 	}
 	defer program.Close()
-	note := ""
+	note := "   (memory is planned when a run begins)"
 	if !o.noRun {
 		if note, err = a.planMemory(ctx, g, program, o); err != nil {
 			return err

@@ -329,7 +329,7 @@ func (a *app) printRun(g *model, program *nef.Program, outputs nef.Values, targe
 		a.printJSON(report)
 		return nil
 	}
-	a.printf("%s  %s, compiled in %s\n", g.path, g.about.summary(), millis(compiled))
+	a.printf("%s  %s, compiled in %s\n", g.path, g.summary(), millis(compiled))
 	a.printf("%s   %s, median %s\n", strings.Join(report.Devices, ", "), plural(len(times), "run"), millis(median(times)))
 	a.printf("%s", strings.Join(texts, ""))
 	for _, event := range report.Events {
