@@ -21,7 +21,7 @@ fi
 
 mkdir -p "$NEF_BUILD/downloads" "$NEF_BUILD/models"
 if ! { [ -f "$wheel" ] && sha256_is "$wheel" "$sum"; }; then
-  install_packages python3-pip
+  install_packages python3-pip ca-certificates
   say "fetching $(field package) $(field version) ($(field file), pinned by sha256)"
   rm -f "$wheel"
   part=$(mktemp -d "$NEF_BUILD/downloads/part.XXXXXX")
