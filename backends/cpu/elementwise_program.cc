@@ -180,7 +180,9 @@ class Builder {
 
   int fold(const OpRow& row, const Node& node) {
     int t = input(node, 0);
-    for (size_t i = 1; i < node.inputs.size(); ++i) t = apply(row, row.tile_op, {t, input(node, i)});
+    for (size_t i = 1; i < node.inputs.size(); ++i) {
+      t = apply(row, row.tile_op, {t, input(node, i)});
+    }
     return t;
   }
 

@@ -92,7 +92,8 @@ class Padder {
     }
     const View pads = c.in(1);
     for (int64_t i = 0; i < pads.count / 2; ++i) {
-      const int64_t axis = c.has(3) ? checked_index("Pad: axes", int_at(c.in(3), i), 0, x_.rank) : i;
+      const int64_t axis =
+          c.has(3) ? checked_index("Pad: axes", int_at(c.in(3), i), 0, x_.rank) : i;
       begin_[axis] = int_at(pads, i);
     }
     if (c.has(2)) std::copy_n(c.in(2).data, size_, constant_);
@@ -143,7 +144,8 @@ class Padder {
     }
     for (int64_t i = from; i < to; ++i) {
       const int64_t s = pad_source(i - begin_[x_.rank - 1], inner_, mode_);
-      std::copy_n(row + static_cast<size_t>(s) * size_, size_, out + static_cast<size_t>(i) * size_);
+      std::copy_n(row + static_cast<size_t>(s) * size_, size_,
+                  out + static_cast<size_t>(i) * size_);
     }
   }
 

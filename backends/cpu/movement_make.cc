@@ -83,7 +83,8 @@ void run_trilu(const Call& c) {
       std::memmove(out + static_cast<size_t>(from) * size,
                    source + static_cast<size_t>(from) * size,
                    static_cast<size_t>(to - from) * size);
-      std::memset(out + static_cast<size_t>(to) * size, 0, static_cast<size_t>(columns - to) * size);
+      std::memset(out + static_cast<size_t>(to) * size, 0,
+                  static_cast<size_t>(columns - to) * size);
     }
   });
 }

@@ -119,7 +119,8 @@ void read_resize_axes(const Call& c, ResizeAxis* axes) {
     a.scale = by_scale ? float_at(c.in(2), i)
                        : static_cast<double>(int_at(c.in(3), i)) / static_cast<double>(a.in);
     const bool smaller_wins = policy == "not_larger";
-    shared = i == 0 ? a.scale : smaller_wins ? std::min(shared, a.scale) : std::max(shared, a.scale);
+    if (i == 0) shared = a.scale;
+    shared = smaller_wins ? std::min(shared, a.scale) : std::max(shared, a.scale);
     if (c.has(1) && c.in(1).count >= 2 * n) {
       a.roi_start = float_at(c.in(1), i);
       a.roi_end = float_at(c.in(1), n + i);
