@@ -226,8 +226,8 @@ class ConvPrepared final : public Prepared {
     const int64_t planes = s.batch * spec_.groups;
     // Few tiles: the rows are split too, and each part packs the tile for itself.
     const int64_t panels = ceil_div(s.filters, ops.mr);
-    const int64_t parts = std::clamp<int64_t>(2 * slots_ / std::max<int64_t>(1, planes * tile_count),
-                                              1, std::max<int64_t>(1, panels / 4));
+    const int64_t wanted = 2 * slots_ / std::max<int64_t>(1, planes * tile_count);
+    const int64_t parts = std::clamp<int64_t>(wanted, 1, std::max<int64_t>(1, panels / 4));
     run_tasks(slots_, planes * tile_count * parts, [&](int64_t slot, int64_t task) {
       const int64_t part = task % parts, tile = task / parts % tile_count;
       const int64_t plane = task / parts / tile_count;

@@ -12,8 +12,9 @@
 // body always sees contiguous lines of float or double.
 namespace nef::cpu {
 
+// Element i of line (o, j) stands at (o * length + i) * inner + j.
 struct Lines {
-  int64_t outer = 1, length = 1, inner = 1;  // element i of line (o, j) at (o * length + i) * inner + j
+  int64_t outer = 1, length = 1, inner = 1;
   int64_t count() const { return outer * inner; }
 };
 inline Lines lines_along(const int64_t* dims, int rank, int64_t axis) {

@@ -89,7 +89,9 @@ void check(const Plan& p, bool fused) {
   ASSERT_EQ(got.size(), want.size());
   // A float sum of this depth may lose as much, relative to its largest terms.
   const double tolerance = 2e-7 * double(depth * p.kernel * p.kernel) + 2e-6;
-  for (size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], want[i], tolerance) << "element " << i;
+  for (size_t i = 0; i < got.size(); ++i) {
+    ASSERT_NEAR(got[i], want[i], tolerance) << "element " << i;
+  }
 }
 
 TEST(Conv, KernelsStridesAndDilations) {

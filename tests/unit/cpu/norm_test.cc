@@ -50,7 +50,8 @@ TEST(LayerNorm, AddsTheResidualFirst) {
   for (size_t i = 0; i < sum.size(); ++i) sum[i] += b[i];
   RegionRunner r(NEF_REGION_REDUCTION);
   const int32_t ia = r.floats({rows, n}, a), ib = r.floats({rows, n}, b),
-                is = r.constant(NEF_FLOAT32, {n}, scale), ibias = r.constant(NEF_FLOAT32, {n}, bias),
+                is = r.constant(NEF_FLOAT32, {n}, scale),
+                ibias = r.constant(NEF_FLOAT32, {n}, bias),
                 t = r.internal(NEF_FLOAT32, {rows, n}), y = r.output(NEF_FLOAT32, {rows, n});
   r.node(NEF_OP_ADD, {ia, ib}, {t});
   r.node(NEF_OP_LAYER_NORMALIZATION, {t, is, ibias}, {y},

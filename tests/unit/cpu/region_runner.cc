@@ -90,7 +90,8 @@ Outcome RegionRunner::run(const std::vector<uint8_t>* blob, int times) {
   for (const Node& n : nodes_) {
     nodes.push_back({n.op, static_cast<int32_t>(n.inputs.size()),
                      static_cast<int32_t>(n.outputs.size()), static_cast<int32_t>(n.attrs.size()),
-                     n.inputs.data(), n.outputs.data(), n.attrs.empty() ? nullptr : n.attrs.data()});
+                     n.inputs.data(), n.outputs.data(),
+                     n.attrs.empty() ? nullptr : n.attrs.data()});
   }
   nef_backend_region region{};
   region.struct_size = sizeof(region);
