@@ -261,6 +261,7 @@ bool is_out_of_memory(nef_code code) {
 }
 
 void evict_caches(const Environment& env) {
+  env.evict_arenas();
   env.kernels->evict();
   for (const plan::Device* d : env.devices) {
     const auto lock = d->lock();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -81,11 +82,12 @@ struct Environment {
   std::vector<const plan::Device*> devices;  // reference last
   KernelCache* kernels;
   optimize::Evaluator evaluate;
+  std::function<void()> evict_arenas;  // frees memory that programs keep for their next run
 };
 
 // Host or device memory?
 bool is_out_of_memory(nef_code code);
-// Drops kernels that no program uses, and what backends cache.
+// Drops memory kept for later runs, kernels that no program uses, and what backends cache.
 void evict_caches(const Environment& env);
 
 // Optimise, form regions, place, compile kernels, lower to steps. A region whose kernel cannot

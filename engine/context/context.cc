@@ -22,6 +22,7 @@ compile::Environment Context::environment() {
   compile::Environment env;
   env.devices = registry_.devices();
   env.kernels = &kernels_;
+  env.evict_arenas = runtime::Executor::evict_all;
   env.evaluate = [this](const Graph& graph, NodeId node,
                         std::vector<std::shared_ptr<ir::Buffer>>* outputs) {
     return evaluate_node(*this, graph, node, outputs);

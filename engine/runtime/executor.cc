@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 #include "engine/ir/dtype.h"
 #include "engine/ir/error.h"
@@ -26,6 +27,16 @@ std::string dims_text(std::span<const int64_t> dims) {
   return out + "]";
 }
 
+// All executors, so that one that is short of memory finds what others keep.
+struct Everyone {
+  std::mutex mutex;
+  std::set<Executor*> executors;
+};
+Everyone& everyone() {
+  static auto* all = new Everyone;  // never destroyed: programs may outlive static storage
+  return *all;
+}
+
 }  // namespace
 
 Executor::Executor(std::shared_ptr<const compile::Program> program)
@@ -37,9 +48,17 @@ Executor::Executor(std::shared_ptr<const compile::Program> program)
     if (slot.kind == SlotKind::Input) input_patches_.push_back({i, slot.index});
     if (slot.kind == SlotKind::Output) output_patches_.push_back({i, slot.index});
   }
+  Everyone& all = everyone();
+  std::lock_guard lock(all.mutex);
+  all.executors.insert(this);
 }
 
 Executor::~Executor() {
+  {
+    Everyone& all = everyone();
+    std::lock_guard lock(all.mutex);
+    all.executors.erase(this);
+  }
   for (const auto& frame : idle_) release_arenas(*frame);
 }
 
@@ -122,6 +141,12 @@ void Executor::evict() {
     idle.swap(idle_);
   }
   for (const auto& frame : idle) release_arenas(*frame);
+}
+
+void Executor::evict_all() {
+  Everyone& all = everyone();
+  std::lock_guard lock(all.mutex);
+  for (Executor* e : all.executors) e->evict();
 }
 
 void Executor::reallocate(const plan::Device& device, uint64_t bytes, Arena& arena) {

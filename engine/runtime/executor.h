@@ -53,8 +53,9 @@ class Executor {
   // Binding of a static program, or the most recent one; null when it never ran.
   std::shared_ptr<const Binding> current_binding() const;
   const Layout& layout() const { return layout_; }
-  // Frees pooled arenas.
+  // Frees pooled arenas: of this program, of all programs of the process.
   void evict();
+  static void evict_all();
 
  private:
   struct Arena {

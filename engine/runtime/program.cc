@@ -79,7 +79,6 @@ void Program::recover(const Error& error, std::span<const TensorArg> inputs,
   }
   if (is_out_of_memory(error.code())) {
     add_event({"out of memory", error.message(), "", "the same device, after evicting caches"});
-    executor->evict();
     compile::evict_caches(env_);
     try {
       return executor->run(inputs, outputs, control);

@@ -190,6 +190,19 @@ TEST_F(Fault, OutOfMemoryFirstEvictsCaches) {
   EXPECT_EQ(counts_->read().launches, 3);  // on the device, in one piece
 }
 
+TEST_F(Fault, WhatOtherProgramsKeepIsEvictedToo) {
+  const Graph g = layer();
+  const long need = memory_of(g, 64);
+  const Program other = on_fault(g);
+  run(other, {batch(64)});
+  const Program p = on_fault(g);
+  set("NEF_FAULT_MEMORY", need + need / 2);
+  expect_right(run(p, {batch(64)})[0], 64);
+  EXPECT_EQ(whats(p), (Words{"out of memory"}));
+  expect_right(run(other, {batch(2)})[0], 2);
+  EXPECT_TRUE(events(other).empty());
+}
+
 TEST_F(Fault, ThenItTriesSmallerBatches) {
   const Graph g = layer();
   set("NEF_FAULT_MEMORY", memory_of(g, 20));
