@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -101,7 +102,10 @@ func TestFallbacks(t *testing.T) {
 			if got := infer(t, p, 32); !near(got, want, 1e-4) {
 				t.Errorf("%v, want %v", got, want)
 			}
-			events := p.Events()
+			// The plugin has no ArgMax: that node is elsewhere, and says so each time.
+			events := slices.DeleteFunc(p.Events(), func(e nef.Event) bool {
+				return strings.Contains(e.What, "is not where it was asked to be")
+			})
 			if (len(events) > 0) != (c.variable != "") {
 				t.Fatalf("events %v", events)
 			}
