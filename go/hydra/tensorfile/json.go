@@ -3,7 +3,6 @@
 package tensorfile
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -170,29 +169,38 @@ func (p *listParser) ragged() error {
 	return fmt.Errorf("the lists are not rectangular or deeper than %d", maxRank)
 }
 
-// EncodeJSON writes {"dtype", "shape", "data"} with the data flat, in row-major order. Numbers that
-// JSON lacks are the strings "NaN", "Infinity" and "-Infinity".
+// EncodeJSON writes {"dtype", "shape", "data"} with the data flat, in row-major order.
 func EncodeJSON(w io.Writer, a npy.Array) error {
-	size := npy.ItemSize(a.DType)
-	if size == 0 {
-		return fmt.Errorf("tensors of type %q cannot be written", a.DType)
+	data, err := DataJSON(a)
+	if err != nil {
+		return err
 	}
 	dims := make([]string, len(a.Shape))
 	for i, d := range a.Shape {
 		dims[i] = strconv.Itoa(d)
 	}
-	out := bufio.NewWriter(w)
-	fmt.Fprintf(out, "{\"dtype\": %q, \"shape\": [%s], \"data\": [", a.DType, strings.Join(dims, ", "))
+	_, err = fmt.Fprintf(w, "{\"dtype\": %q, \"shape\": [%s], \"data\": %s}\n", a.DType,
+		strings.Join(dims, ", "), data)
+	return err
+}
+
+// DataJSON is the elements as one flat JSON list, in row-major order. Numbers that JSON lacks are
+// the strings "NaN", "Infinity" and "-Infinity".
+func DataJSON(a npy.Array) (json.RawMessage, error) {
+	size := npy.ItemSize(a.DType)
+	if size == 0 {
+		return nil, fmt.Errorf("tensors of type %q cannot be written", a.DType)
+	}
+	out := []byte{'['}
 	for i := 0; i < len(a.Data); i += size {
 		if i > 0 {
-			out.WriteString(", ")
+			out = append(out, ", "...)
 		}
 		text := elementText(a.DType, a.Data[i:i+size])
 		if text == "NaN" || text == "Infinity" || text == "-Infinity" {
 			text = strconv.Quote(text)
 		}
-		out.WriteString(text)
+		out = append(out, text...)
 	}
-	out.WriteString("]}\n")
-	return out.Flush()
+	return append(out, ']'), nil
 }

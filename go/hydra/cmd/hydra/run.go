@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -282,11 +283,11 @@ type runReport struct {
 }
 
 type outputReport struct {
-	Name  string `json:"name"`
-	DType string `json:"dtype"`
-	Shape []int  `json:"shape"`
-	File  string `json:"file,omitempty"`
-	Data  any    `json:"data,omitempty"`
+	Name  string          `json:"name"`
+	DType string          `json:"dtype"`
+	Shape []int           `json:"shape"`
+	File  string          `json:"file,omitempty"`
+	Data  json.RawMessage `json:"data,omitempty"` // flat, in row-major order
 }
 
 func (a *app) printRun(g *model, program *nef.Program, outputs nef.Values, targets map[string]tensorfile.Reference, compiled time.Duration, times []time.Duration) error {
@@ -313,7 +314,13 @@ func (a *app) printRun(g *model, program *nef.Program, outputs nef.Values, targe
 			row.File = target.String()
 			texts = append(texts, fmt.Sprintf("%s  %s %v  -> %s\n", row.Name, row.DType, row.Shape, row.File))
 		case a.json:
-			row.Data = value.Numpy()
+			array, err := tensorfile.FromValue(value)
+			if err != nil {
+				return err
+			}
+			if row.Data, err = tensorfile.DataJSON(array); err != nil {
+				return err
+			}
 		default:
 			texts = append(texts, fmt.Sprintf("%s  %v\n", row.Name, value))
 		}
