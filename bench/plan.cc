@@ -117,6 +117,7 @@ Times measure(size_t nodes, double slope) {
   p.placement = std::move(planned.placement);
   t.optimise = lap();
   nef::compile::lower(p);
+  nef::compile::form_waves(p);
   t.lower = lap();
   const nef::runtime::Layout layout(p);
   const auto binding = layout.bind({});

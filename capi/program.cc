@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cstring>
 #include <string_view>
 
@@ -33,6 +34,7 @@ runtime::ProgramOptions program_options(const nef_compile_options* given) {
   out.compile.precision = o.precision;
   out.compile.device = o.device == nullptr ? "" : o.device;
   out.compile.strict = o.strict != 0;
+  out.compile.parallel_branches = std::max(1, o.parallel_branches);
   if (o.disabled_passes != nullptr) {
     out.compile.disabled_passes = nef::optimize::parse_disabled(o.disabled_passes);
   }

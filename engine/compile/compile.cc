@@ -300,6 +300,7 @@ std::shared_ptr<const Program> compile(std::shared_ptr<const Graph> graph, Optio
     if (prepared != nullptr) p->packed_bytes += prepared->bytes();
   }
   lower(*p);
+  form_waves(*p);
   for (Step& s : p->steps) {
     if (s.kind != Step::Kind::Launch) continue;
     s.prepared = p->prepared[s.region].get();

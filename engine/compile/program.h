@@ -26,6 +26,7 @@ struct Options {
   nef_precision precision = NEF_PRECISION_EXACT;
   std::string device;  // "" = the planner's choice
   bool strict = false;
+  int32_t parallel_branches = 1;  // most steps side by side
   uint32_t disabled_passes = 0;
   bool verify = false;
 };
@@ -43,7 +44,7 @@ struct Slot {
   SlotKind kind;
   uint16_t space;        // 0 = host; else 1 + index of the device with its own memory
   uint32_t index;        // Input, Output: number; Shape: number among shape slots
-  uint32_t first, last;  // steps during which it is needed
+  uint32_t first, last;  // waves during which it is needed
 };
 
 struct Step {
@@ -72,6 +73,7 @@ struct Program {
   std::vector<Step> steps;
   std::vector<StepValue> step_values;
   std::vector<Slot> slots;
+  std::vector<uint32_t> wave;  // per step, ascending: steps of one wave may run side by side
   std::vector<Event> events;  // fallbacks taken while compiling
   uint64_t packed_bytes = 0;
   uint32_t transfer_count = 0;
@@ -110,5 +112,9 @@ Planned optimise_and_place(ir::Graph graph, const Options& options, const Enviro
 // Orders regions into steps with explicit copies between memory spaces, and gives every value
 // its slots.
 void lower(Program& program);
+
+// Says which steps may run side by side: each alone, or (Options::parallel_branches > 1) all that
+// depend on the same earlier steps only; then steps are put in that order.
+void form_waves(Program& program);
 
 }  // namespace nef::compile

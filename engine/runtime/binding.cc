@@ -178,7 +178,7 @@ class Binder {
       const size_t bytes = scratch_of(p_.steps[i]);
       if (bytes == 0) continue;
       const uint16_t space = layout_.step_space(p_.steps[i]);
-      items[layout_.space_index(space)].push_back({{bytes, i, i}, &out_->scratch_offset[i]});
+      items[layout_.space_index(space)].push_back({{bytes, p_.wave[i], p_.wave[i]}, &out_->scratch_offset[i]});
     }
     std::vector<plan::MemoryRequest> requests;
     for (size_t k = 0; k < items.size(); ++k) {

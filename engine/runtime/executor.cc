@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 #include <set>
 
 #include "engine/ir/dtype.h"
@@ -287,20 +288,61 @@ void Executor::run_step(const Frame& frame, uint32_t index) const {
 }
 
 void Executor::execute(Frame& frame, const RunControl& control) const {
+  const auto count = static_cast<uint32_t>(program_->steps.size());
+  const int32_t branches = program_->options.parallel_branches;
   const ThreadLimit limit(control.threads);
-  for (uint32_t s = 0; s < program_->steps.size(); ++s) {
+  for (uint32_t s = 0; s < count;) {
     if (control.cancel != nullptr && control.cancel->load(std::memory_order_relaxed)) {
-      fail(NEF_CANCELLED, "run",
-           cat("cancelled before step ", s, " of ", program_->steps.size()));
+      fail(NEF_CANCELLED, "run", cat("cancelled before step ", s, " of ", count));
     }
-    if (control.trace == nullptr) {
-      run_step(frame, s);
-      continue;
+    uint32_t end = s + 1;
+    while (end < count && program_->wave[end] == program_->wave[s]) ++end;
+    if (end - s == 1) {
+      run_traced(frame, s, 0, control);
+    } else {
+      run_wave(frame, s, end, branches, control);
     }
-    const int64_t begin = Trace::now();
-    run_step(frame, s);
-    control.trace->spans.push_back({s, begin, Trace::now()});
+    s = end;
   }
+}
+
+void Executor::run_traced(const Frame& frame, uint32_t step, uint32_t lane,
+                          const RunControl& control) const {
+  if (control.trace == nullptr) return run_step(frame, step);
+  const int64_t begin = Trace::now();
+  run_step(frame, step);
+  // Every step has its own place, so steps that run side by side do not meet.
+  control.trace->spans[step] = {step, lane, begin, Trace::now()};
+}
+
+// Runs steps [begin, end), which depend on earlier ones only, on up to `branches` threads.
+void Executor::run_wave(const Frame& frame, uint32_t begin, uint32_t end, int32_t branches,
+                        const RunControl& control) const {
+  struct Wave {
+    const Executor& executor;
+    const Frame& frame;
+    const RunControl& control;
+    uint32_t begin;
+    std::mutex mutex;
+    std::exception_ptr failure;
+  } wave{*this, frame, control, begin, {}, nullptr};
+  const ThreadLimit limit(control.threads > 0 ? std::min(control.threads, branches) : branches);
+  ThreadPool::shared().parallel_for(
+      end - begin, 1,
+      [](void* arg, int64_t from, int64_t to) {
+        auto& w = *static_cast<Wave*>(arg);
+        for (int64_t i = from; i < to; ++i) {
+          try {
+            const auto lane = static_cast<uint32_t>(i);
+            w.executor.run_traced(w.frame, w.begin + lane, lane, w.control);
+          } catch (...) {
+            std::lock_guard lock(w.mutex);
+            if (w.failure == nullptr) w.failure = std::current_exception();
+          }
+        }
+      },
+      &wave);
+  if (wave.failure != nullptr) std::rethrow_exception(wave.failure);
 }
 
 // Gives the frame back whatever happens.
@@ -350,8 +392,7 @@ void Executor::run(std::span<const TensorArg> inputs, std::span<TensorResult> ou
   }
   if (control.trace != nullptr) {
     control.trace->program = program_;
-    control.trace->spans.clear();
-    control.trace->spans.reserve(program_->steps.size());
+    control.trace->spans.assign(program_->steps.size(), {});
   }
   execute(*frame, control);
 }

@@ -82,6 +82,10 @@ class Executor {
   void check_bound_dims(const Binding& binding, size_t i, const TensorArg& arg) const;
   void execute(Frame& frame, const RunControl& control) const;
   void run_step(const Frame& frame, uint32_t step) const;
+  void run_traced(const Frame& frame, uint32_t step, uint32_t lane,
+                  const RunControl& control) const;
+  void run_wave(const Frame& frame, uint32_t begin, uint32_t end, int32_t branches,
+                const RunControl& control) const;
 
   static constexpr size_t kMaxBindings = 64;
   static constexpr size_t kMaxIdleFrames = 8;

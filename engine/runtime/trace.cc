@@ -23,20 +23,20 @@ std::string Trace::json() const {
   for (size_t d = 0; d < program->devices.size(); ++d) {
     cJSON* e = cJSON_CreateObject();
     cJSON_AddStringToObject(e, "ph", "M");
-    cJSON_AddStringToObject(e, "name", "thread_name");
-    cJSON_AddNumberToObject(e, "pid", 1);
-    cJSON_AddNumberToObject(e, "tid", static_cast<double>(d));
+    cJSON_AddStringToObject(e, "name", "process_name");
+    cJSON_AddNumberToObject(e, "pid", static_cast<double>(d + 1));
     cJSON* args = cJSON_AddObjectToObject(e, "args");
     cJSON_AddStringToObject(args, "name", program->devices[d]->name.c_str());
     cJSON_AddItemToArray(events, e);
   }
   const int64_t origin = spans.empty() ? 0 : spans.front().begin;
   for (const Span& span : spans) {
+    if (span.end == 0) continue;
     const compile::Step& step = program->steps[span.step];
     cJSON* e = cJSON_CreateObject();
     cJSON_AddStringToObject(e, "ph", "X");
-    cJSON_AddNumberToObject(e, "pid", 1);
-    cJSON_AddNumberToObject(e, "tid", step.device);
+    cJSON_AddNumberToObject(e, "pid", step.device + 1);
+    cJSON_AddNumberToObject(e, "tid", span.lane);
     cJSON_AddNumberToObject(e, "ts", static_cast<double>(span.begin - origin) / 1000.0);
     cJSON_AddNumberToObject(e, "dur", static_cast<double>(span.end - span.begin) / 1000.0);
     cJSON* args = cJSON_AddObjectToObject(e, "args");

@@ -13,15 +13,16 @@ namespace nef::runtime {
 // Times of the steps of one run, in nanoseconds of the monotonic clock.
 struct Trace {
   struct Span {
-    uint32_t step;
-    int64_t begin, end;
+    uint32_t step = 0;
+    uint32_t lane = 0;  // place in its wave: steps side by side get tracks of their own
+    int64_t begin = 0, end = 0;  // 0, 0: did not run
   };
   std::shared_ptr<const compile::Program> program;  // whose steps the spans are
   std::vector<Span> spans;
 
   static int64_t now();
   // Chrome's trace_event format (JSON object form), opens in Perfetto: one complete event per
-  // step, named after its node, on a track per device.
+  // step, named after its node, on a track per device and lane.
   std::string json() const;
 };
 
