@@ -13,7 +13,9 @@ wants_help "$@" && { print_help "$0"; exit 0; }
 minutes="${1:-1}"
 case "$minutes" in '' | *[!0-9]*) die "minutes is a whole number, got '$minutes'" ;; esac
 
-install_packages clang-19 libclang-rt-19-dev lld-19 cmake ninja-build ccache
+ensure_cxx
+install_packages clang-19 libclang-rt-19-dev lld-19
+fetch_sources
 build="$NEF_BUILD/fuzz"
 say "building the fuzz targets with clang-19"
 cmake -S "$NEF_ROOT" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DNEF_VERIFY=ON \

@@ -9,9 +9,11 @@
 set -euo pipefail
 . "$(dirname "$0")/../dev/lib.sh"
 wants_help "$@" && { print_help "$0"; exit 0; }
-bash "$NEF_ROOT/packaging/dev/build.sh" >&2
-program=$(find "$NEF_BUILD" -maxdepth 3 -type f -name unit_io -path '*release*' | head -n 1)
-[ -n "$program" ] || die "no test program unit_io in $NEF_BUILD" "run ./dev build"
+ensure_cxx
+fetch_sources
+configure release
+compile release unit_io
+program="$NEF_RELEASE/unit_io"
 log="$NEF_BUILD/malformed.log"
 rc=0
 "$program" --gtest_brief=1 \
