@@ -135,9 +135,14 @@ func (a *app) report(err error) {
 	a.printJSON(map[string]any{"error": fault})
 }
 
-func (a *app) printJSON(v any) {
+func (a *app) printJSON(v any) { a.encodeJSON(v, "  ") }
+
+// printLine prints v on one line, for lists of numbers that would take a line each.
+func (a *app) printLine(v any) { a.encodeJSON(v, "") }
+
+func (a *app) encodeJSON(v any, indent string) {
 	encoder := json.NewEncoder(a.out)
-	encoder.SetIndent("", "  ")
+	encoder.SetIndent("", indent)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(v); err != nil {
 		fmt.Fprintf(a.err, "hydra: %v\n", err)

@@ -106,19 +106,19 @@ func TestRunWithFiles(t *testing.T) {
 }
 
 func TestRunWithInlineJSON(t *testing.T) {
-	out := mustHydra(t, "run", linearModel(t), "--input", "x=[[1, 2], [0, 0]]", "--json")
+	out := mustHydra(t, "run", linearModel(t), "--input", `x=[[1, 2], [0, "NaN"]]`, "--json")
 	var report struct {
 		Devices []string
 		Outputs []struct {
 			Name  string
 			Shape []int
-			Data  [][]float64
+			Data  []any
 		}
 	}
 	if err := json.Unmarshal([]byte(out), &report); err != nil {
 		t.Fatalf("%v:\n%s", err, out)
 	}
-	if len(report.Devices) == 0 || len(report.Outputs) != 2 || !reflect.DeepEqual(report.Outputs[0].Data, [][]float64{{9, 0, 15}, {0, 0, 0}}) {
+	if len(report.Devices) == 0 || len(report.Outputs) != 2 || !reflect.DeepEqual(report.Outputs[1].Data, []any{2.0, 3.0, 1.0, "NaN"}) {
 		t.Errorf("%+v", report)
 	}
 }

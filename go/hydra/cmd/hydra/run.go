@@ -333,7 +333,7 @@ func (a *app) printRun(g *model, program *nef.Program, outputs nef.Values, targe
 		return err
 	}
 	if a.json {
-		a.printJSON(report)
+		a.printLine(report)
 		return nil
 	}
 	a.printf("%s  %s, compiled in %s\n", g.path, g.summary(), millis(compiled))
