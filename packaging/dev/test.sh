@@ -24,6 +24,7 @@ done
 
 ensure_cxx
 ensure_go
+install_packages libonnx-testdata # ONNX's published node cases, an oracle we did not write
 fetch_sources
 configure release
 compile release
