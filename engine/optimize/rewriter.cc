@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/optimize/rewriter.h"
 
-#include <algorithm>
 #include <numeric>
 
 #include "engine/ir/error.h"
@@ -70,7 +69,7 @@ bool Rewriter::finish() {
 namespace {
 
 // Nodes that the outputs need, producers first. Iterative: graphs can be a million nodes deep.
-std::vector<NodeId> needed_in_order(const Graph& graph) {
+std::vector<NodeId> needed_by_walking(const Graph& graph) {
   std::vector<NodeId> order;
   order.reserve(graph.node_count());
   std::vector<uint8_t> seen(graph.node_count(), 0);
@@ -112,12 +111,31 @@ bool in_order(const Graph& graph) {
   return true;
 }
 
+// The same for a graph in order, which keeps the author's order: one sweep back, one forward.
+std::vector<NodeId> needed_by_sweeping(const Graph& graph) {
+  std::vector<uint8_t> live(graph.node_count(), 0);
+  const auto mark = [&](ValueId v) {
+    const NodeId p = v == kNone ? kNone : graph.producer(v);
+    if (p != kNone) live[p] = 1;
+  };
+  for (ValueId v : graph.graph_outputs()) mark(v);
+  for (auto n = static_cast<NodeId>(graph.node_count()); n-- > 0;) {
+    if (live[n] == 0) continue;
+    for (ValueId v : graph.inputs(n)) mark(v);
+  }
+  std::vector<NodeId> order;
+  order.reserve(graph.node_count());
+  for (NodeId n = 0; n < graph.node_count(); ++n) {
+    if (live[n] != 0) order.push_back(n);
+  }
+  return order;
+}
+
 }  // namespace
 
 void rebuild(Graph& graph) {
-  std::vector<NodeId> order = needed_in_order(graph);
-  // The author's order is kept where it is one: it says what runs first.
-  if (in_order(graph)) std::sort(order.begin(), order.end());
+  const std::vector<NodeId> order =
+      in_order(graph) ? needed_by_sweeping(graph) : needed_by_walking(graph);
 
   Graph out;
   out.pool() = std::move(graph.pool());

@@ -111,7 +111,7 @@ class Binder {
  private:
   void evaluate_dims() {
     const DimPool& pool = graph_.pool();
-    exprs_.assign(pool.size(), 1);  // unbound symbols: any value that is safe to divide by
+    exprs_.assign(pool.size(), DimPool::kUnset);
     for (size_t i = 0; i < layout_.symbols().size(); ++i) {
       exprs_[layout_.symbols()[i].expr] = out_->symbols[i];
     }
