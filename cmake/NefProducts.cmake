@@ -32,7 +32,7 @@ add_custom_command(
   COMMAND ${CMAKE_LINKER} -r --force-group-allocation -o "${object}"
           ${NEF_ROOM_OBJECTS} ${NEF_DEP_OBJECTS} ${archives}
   COMMAND ${CMAKE_OBJCOPY} --localize-hidden "${object}"
-  COMMAND ${CMAKE_OBJCOPY} -w "--keep-global-symbol=nef_*" --strip-debug "${object}"
+  COMMAND ${CMAKE_OBJCOPY} -w "--keep-global-symbol=nef_*" --localize-hidden --strip-debug "${object}"
   COMMAND ${CMAKE_COMMAND} -E rm -f "${NEF_ARCHIVE}"
   COMMAND ${CMAKE_AR} rcsD "${NEF_ARCHIVE}" "${object}"
   COMMAND ${CMAKE_COMMAND} -E rm -f "${object}"

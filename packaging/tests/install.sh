@@ -27,11 +27,14 @@ for example in "${examples[@]}"; do
   "$cc" -std=c11 -Wall -Wextra -Werror "$example" -o "$name-static" \
     $(pkg-config --cflags --libs --static nef)
   mv "$prefix/hidden"/* "$libdir/" && rmdir "$prefix/hidden"
-  ! ldd "$name-static" | grep -q libnef || { echo "$name-static is not static"; exit 1; }
+  case "$(ldd "$name-static")" in *libnef*) echo "$name-static is not static" && exit 1 ;; esac
   # shellcheck disable=SC2046
   "$cc" -std=c11 -Wall -Wextra -Werror "$example" -o "$name-shared" \
     $(pkg-config --cflags --libs nef) -Wl,-rpath,"$libdir"
-  ldd "$name-shared" | grep -q libnef.so.0 || { echo "$name-shared does not use libnef.so.0"; exit 1; }
+  case "$(ldd "$name-shared")" in
+    *libnef.so.0*) ;;
+    *) echo "$name-shared does not use libnef.so.0" && exit 1 ;;
+  esac
   "./$name-static" >static.out
   "./$name-shared" >shared.out
   echo "$name: static and shared ran"
