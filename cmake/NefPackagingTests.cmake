@@ -13,3 +13,18 @@ nef_packaging_test(headers headers.sh "${PROJECT_SOURCE_DIR}/capi/include"
   "${CMAKE_C_COMPILER}" "${CMAKE_CXX_COMPILER}")
 nef_packaging_test(install install.sh "${PROJECT_BINARY_DIR}" "${PROJECT_SOURCE_DIR}"
   "${CMAKE_C_COMPILER}")
+
+# The code and the transcripts of the pages. Go and the command come from ./dev; without them the
+# test says so and counts as skipped.
+function(nef_snippet_test kind)
+  add_test(NAME packaging_snippets_${kind}
+    COMMAND "${NEF_PYTHON}" -B "${scripts}/snippets.py" ${kind} ${ARGN}
+    WORKING_DIRECTORY "${PROJECT_BINARY_DIR}")
+  set_tests_properties(packaging_snippets_${kind} PROPERTIES LABELS "packaging" TIMEOUT 300
+    SKIP_RETURN_CODE 77)
+endfunction()
+
+nef_snippet_test(self)
+nef_snippet_test(c "${CMAKE_C_COMPILER}" "${PROJECT_SOURCE_DIR}/capi/include"
+  $<TARGET_FILE:nef_shared>)
+nef_snippet_test(go go)
