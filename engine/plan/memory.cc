@@ -22,6 +22,10 @@ uint64_t aligned(uint64_t bytes) {
   return (bytes + kMemoryAlignment - 1) / kMemoryAlignment * kMemoryAlignment;
 }
 
+void check_arena(uint64_t bytes) {
+  if (bytes > kMaxArena) fail(NEF_LIMIT_EXCEEDED, "plan", "the arena is too large to plan");
+}
+
 // Offsets in an arena that only grows. Blocks form a list by address; free ones are also in a
 // bin by size (power of two, four steps each), so both finding and freeing are O(1).
 class OffsetAllocator {
@@ -104,7 +108,7 @@ class OffsetAllocator {
       blocks_[b].free = false;
       end_ = blocks_[b].offset + bytes;
       blocks_[b].bytes = bytes;
-      check_end();
+      check_arena(end_);
       return b;
     }
     const auto b = static_cast<uint32_t>(blocks_.size());
@@ -112,12 +116,8 @@ class OffsetAllocator {
     if (last_ != kNil) blocks_[last_].next = b;
     last_ = b;
     end_ += bytes;
-    check_end();
+    check_arena(end_);
     return b;
-  }
-
-  void check_end() const {
-    if (end_ > kMaxArena) fail(NEF_LIMIT_EXCEEDED, "plan", "the arena is too large to plan");
   }
 
   void split(uint32_t b, uint64_t bytes) {
@@ -242,6 +242,7 @@ MemoryPlan plan_memory_tight(std::span<const MemoryRequest> requests) {
     }
     plan.offset[i] = best == UINT64_MAX ? at : best;
     plan.arena_bytes = std::max(plan.arena_bytes, plan.offset[i] + need);
+    check_arena(plan.arena_bytes);
     const auto pos = std::upper_bound(placed.begin(), placed.end(), i, [&](uint32_t a, uint32_t b) {
       return plan.offset[a] < plan.offset[b];
     });
