@@ -36,8 +36,9 @@ if ! grep -qxF -- "${wanted[*]}" "$venv/.ready" 2>/dev/null; then
   echo "${wanted[*]}" >>"$venv/.ready"
 fi
 
-run_dir="$NEF_BUILD/checks/minilm"
-rm -rf "$run_dir" && mkdir -p "$run_dir"
+mkdir -p "$NEF_BUILD/checks"
+run_dir=$(mktemp -d "$NEF_BUILD/checks/minilm.XXXXXX")
+trap 'rm -rf "$run_dir"' EXIT
 say "embedding the sentences with NEF"
 (cd "$NEF_ROOT/go/hydra" && go run ./internal/minilmcheck --model "$model_dir" --out "$run_dir")
 say "computing the same in float64${oracle_flags:+ and with ONNX Runtime}"
