@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/build/lazy.h"
 
+#include <algorithm>
 #include <cstring>
 #include <mutex>
 #include <new>
@@ -364,10 +365,22 @@ struct Capture {
       types.push_back({t.dtype, out.graph.shapes().intern(t.dims())});
     }
     const ir::NodeId n = out.graph.add_node(node.op_, input_ids, node.attr_words(), types);
+    if (!content_is_structure(node)) return n;
     for (const LazyTensor& t : node.outputs()) {
       if (t.content != nullptr) out.graph.set_content(out.graph.output(n, t.index), *t.content);
     }
     return n;
+  }
+
+  // Elements may be known because leaves have data. Where leaves are inputs, the program runs
+  // again with other data: only elements that follow from shapes and constants are part of it.
+  bool content_is_structure(const LazyNode& node) const {
+    if (mode == LeafMode::Constants || node.op_ == NEF_OP_SHAPE || node.op_ == NEF_OP_SIZE) {
+      return true;
+    }
+    return std::all_of(input_ids.begin(), input_ids.end(), [this](ValueId v) {
+      return v == ir::kNone || out.graph.is_constant(v) || out.graph.has_content(v);
+    });
   }
 
   static bool is_host(const ir::OpSpec& s, uint32_t i) {
