@@ -50,17 +50,20 @@ Layout::Layout(const compile::Program& program) : program_(program) {
     }
   }
   spread_bound(pool, bound);
-  uint32_t at = 0;
-  dims_begin_.reserve(graph.value_count() + 1);
-  for (ValueId v = 0; v < graph.value_count(); ++v) {
-    dims_begin_.push_back(at);
-    at += static_cast<uint32_t>(graph.dims(v).size());
-    for (Dim d : graph.dims(v)) {
+  const auto check_bound = [&](ValueId v, std::span<const Dim> dims) {
+    for (Dim d : dims) {
       if (!ir::is_expr(d) || bound[ir::expr_id(d)]) continue;
       fail(NEF_UNSUPPORTED, "compile",
            cat(graph.value_label(v), " has a size that depends on data (", graph.type_str(v),
                "); this version plans only sizes that follow from the inputs' shapes"));
     }
+  };
+  uint32_t at = 0;
+  dims_begin_.reserve(graph.value_count() + 1);
+  for (ValueId v = 0; v < graph.value_count(); ++v) {
+    dims_begin_.push_back(at);
+    at += static_cast<uint32_t>(graph.dims(v).size());
+    check_bound(v, graph.dims(v));
   }
   dims_begin_.push_back(at);
   space_index_.assign(program.devices.size() + 1, ir::kNone);
@@ -70,7 +73,11 @@ Layout::Layout(const compile::Program& program) : program_(program) {
     spaces_.push_back(space);
   };
   use_space(0);
-  for (const Slot& s : program.slots) use_space(s.space);
+  for (const Slot& s : program.slots) {
+    use_space(s.space);
+    // The elements of a computed shape may be all that is left of a value of unknown size.
+    if (s.kind == SlotKind::Shape) check_bound(s.value, graph.content(s.value));
+  }
   for (const Step& s : program.steps) use_space(step_space(s));
 }
 
