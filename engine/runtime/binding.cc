@@ -185,13 +185,17 @@ class Binder {
       const size_t bytes = scratch_of(p_.steps[i]);
       if (bytes == 0) continue;
       const uint16_t space = layout_.step_space(p_.steps[i]);
-      items[layout_.space_index(space)].push_back({{bytes, p_.wave[i], p_.wave[i]}, &out_->scratch_offset[i]});
+      items[layout_.space_index(space)].push_back(
+          {{bytes, p_.wave[i], p_.wave[i]}, &out_->scratch_offset[i]});
     }
     std::vector<plan::MemoryRequest> requests;
     for (size_t k = 0; k < items.size(); ++k) {
-      std::stable_sort(items[k].begin(), items[k].end(), [](const Item& a, const Item& b) {
+      const auto earlier = [](const Item& a, const Item& b) {
         return a.request.first < b.request.first;
-      });
+      };
+      if (!std::is_sorted(items[k].begin(), items[k].end(), earlier)) {
+        std::stable_sort(items[k].begin(), items[k].end(), earlier);
+      }
       requests.clear();
       for (const Item& item : items[k]) requests.push_back(item.request);
       const plan::MemoryPlan plan = plan::plan_memory(requests);
