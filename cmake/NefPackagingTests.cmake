@@ -28,3 +28,4 @@ nef_snippet_test(self)
 nef_snippet_test(c "${CMAKE_C_COMPILER}" "${PROJECT_SOURCE_DIR}/capi/include"
   $<TARGET_FILE:nef_shared>)
 nef_snippet_test(go go)
+nef_snippet_test(cli "${PROJECT_SOURCE_DIR}/build/bin/hydra")
