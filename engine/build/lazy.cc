@@ -85,10 +85,14 @@ class LazyFactory {
 
   static void set_placeholder(LazyNode* node, std::string_view name,
                               std::span<const DimSpec> dims) {
-    node->name_ = name;
-    node->specs_.assign(dims.begin(), dims.end());
+    node->extra_ = std::make_unique<LazyNode::Extra>();
+    node->extra_->name = name;
+    node->extra_->specs.assign(dims.begin(), dims.end());
   }
-  static void set_device(LazyNode* node, std::string_view device) { node->device_ = device; }
+  static void set_device(LazyNode* node, std::string_view device) {
+    node->extra_ = std::make_unique<LazyNode::Extra>();
+    node->extra_->device = device;
+  }
   // The creator's reference becomes one reference per output handed out.
   static void add_refs(LazyNode* node, uint32_t n) { node->refs_.fetch_add(n); }
 };
@@ -318,19 +322,19 @@ struct Capture {
   ValueId placeholder(const LazyNode& node) {
     if (mode == LeafMode::Inputs) {
       fail(NEF_INVALID_ARGUMENT, "execute",
-           cat("the value depends on input \"", node.name_,
+           cat("the value depends on input \"", node.extra_->name,
                "\", which has no data; capture a graph and run it with that input"));
     }
     const LazyTensor& t = node.outputs_[0];
     ir::Shape shape;
-    for (const DimSpec& d : node.specs_) {
+    for (const DimSpec& d : node.extra_->specs) {
       shape.push(d.symbol.empty() ? d.value : out.graph.pool().symbol(d.symbol, d.min, d.max));
     }
-    const ValueId v = out.graph.add_input(node.name_, t.dtype, shape);
-    if (!placeholders.emplace(node.name_, v).second) {
-      fail(NEF_DUPLICATE_NAME, "graph", cat("two inputs are named \"", node.name_, "\""));
+    const ValueId v = out.graph.add_input(node.extra_->name, t.dtype, shape);
+    if (!placeholders.emplace(node.extra_->name, v).second) {
+      fail(NEF_DUPLICATE_NAME, "graph", cat("two inputs are named \"", node.extra_->name, "\""));
     }
-    out.graph.value_names().set(v, node.name_);
+    out.graph.value_names().set(v, node.extra_->name);
     return v;
   }
 
@@ -342,7 +346,7 @@ struct Capture {
       input_ids.push_back(in == nullptr ? ir::kNone : value_of(*in, is_host(s, i)));
     }
     const ir::NodeId n = is_symbolic(node) ? add_inferred(node) : add_static(node);
-    if (!node.device_.empty()) out.graph.node_devices().set(n, node.device_);
+    if (node.extra_ != nullptr) out.graph.node_devices().set(n, node.extra_->device);
     values[node.local_] = out.graph.first_output(n);
   }
 

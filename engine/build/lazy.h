@@ -48,9 +48,6 @@ class LazyNode {
   std::span<LazyTensor> outputs() { return {outputs_, n_outputs_}; }
   std::span<LazyTensor* const> inputs() const { return {inputs_, n_inputs_}; }
   std::span<const int64_t> attr_words() const { return {attrs_, n_attrs_}; }
-  const std::string& name() const { return name_; }  // placeholder: input name
-  const std::string& device() const { return device_; }
-
  private:
   friend class LazyFactory;
   friend struct Capture;
@@ -59,17 +56,24 @@ class LazyNode {
   friend void materialise(LazyTensor* t, std::shared_ptr<ir::Buffer> data);
   LazyNode() = default;
 
+  // What few nodes have.
+  struct Extra {
+    std::string name;            // placeholder: input name
+    std::vector<DimSpec> specs;  // placeholder: bounds are a matter of each graph
+    std::string device;          // op: where its author wants it
+  };
+
+  // The first cache line is all that a capture reads of a node it has met.
   std::atomic<uint32_t> refs_{1};
   Kind kind_ = Kind::Op;
   nef_op op_ = 0;
+  uint32_t local_ = 0;  // id in that capture
+  uint64_t mark_ = 0;   // capture epoch, guarded by lazy_mutex()
   uint32_t n_outputs_ = 0, n_inputs_ = 0, n_attrs_ = 0;
   LazyTensor* outputs_ = nullptr;
   LazyTensor** inputs_ = nullptr;
   int64_t* attrs_ = nullptr;
-  std::string name_, device_;
-  std::vector<DimSpec> specs_;  // placeholder: bounds are a matter of each graph
-  uint64_t mark_ = 0;      // capture epoch, guarded by lazy_mutex()
-  uint32_t local_ = 0;     // id in that capture
+  std::unique_ptr<Extra> extra_;
 };
 
 // All functions here are safe from any thread.
