@@ -381,6 +381,47 @@ TEST_F(Fault, ALostDeviceUnderManyThreadsIsOneEvent) {
   EXPECT_EQ(whats(p), (Words{"device lost"}));
 }
 
+// ---- branches side by side
+
+// The sum of four branches; two of them are on the device.
+Graph branches(const char* device) {
+  const Tensor x = input("x", {dim("batch", 1, 4096), dim(kIn)});
+  std::vector<Tensor> ends;
+  for (uint32_t b = 0; b < 4; ++b) {
+    const char* where = b % 2 == 0 ? device : "cpu";
+    const Tensor h = op("matmul", {x, tensor(noise(kIn * kOut, 20 + b), {kIn, kOut})}, {}, where);
+    ends.push_back(op("relu", {h}, {}, where));
+  }
+  return capture({op("sum", ends, {}, "cpu")});
+}
+
+TEST_F(Fault, BranchesSideBySideFailLikeOthers) {
+  nef_compile_options o = options();
+  o.parallel_branches = 4;
+  const Graph g = branches("fault");
+  const auto want = floats(run(compile(branches("cpu")), {batch(40)})[0]);
+  const auto expect_sum = [&](const Program& p) {
+    const auto got = floats(run(p, {batch(40)})[0]);
+    ASSERT_EQ(got.size(), want.size());
+    for (size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], want[i], 1e-4);
+  };
+  {
+    const Program p = compile(g, o);
+    for (int k = 0; k < 50; ++k) expect_sum(p);
+    EXPECT_TRUE(events(p).empty());
+    counts_->reset();
+    set("NEF_FAULT_LOST", 3);
+    expect_sum(p);
+    expect_sum(p);
+    EXPECT_EQ(whats(p), (Words{"device lost"}));
+    obey();
+  }
+  const Program squeezed = compile(g, o);
+  set("NEF_FAULT_MEMORY", counts_->read().bytes + 7000);
+  expect_sum(squeezed);
+  EXPECT_EQ(whats(squeezed), (Words{"out of memory", "still out of memory"}));
+}
+
 // ---- strict mode
 
 TEST_F(Fault, StrictModeForbidsEachFallback) {
@@ -506,6 +547,14 @@ TEST(Serial, OneCallAtATimeForAllItsDevices) {
   for (std::thread& t : threads) t.join();
   EXPECT_EQ(counts.read().overlaps, 0);
   EXPECT_GT(counts.read().launches, 16 * 20 * 2);
+
+  nef_compile_options o = options();
+  o.parallel_branches = 4;
+  const Program side_by_side = compile(branches("serial"), o);
+  for (int k = 0; k < 50; ++k) {
+    run(side_by_side, {tensor(noise(8 * kIn), {8, kIn})});
+  }
+  EXPECT_EQ(counts.read().overlaps, 0);
 }
 
 }  // namespace

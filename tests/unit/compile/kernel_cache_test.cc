@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+// What names a kernel, and where kernels are kept.
+#include "engine/compile/kernel_cache.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <thread>
+
+#include "engine/build/builder.h"
+#include "engine/compile/disk_cache.h"
+#include "engine/compile/region_desc.h"
+#include "engine/context/context.h"
+
+namespace nef::compile {
+namespace {
+
+namespace fs = std::filesystem;
+using ir::ValueId;
+
+// A folder of its own, gone afterwards.
+class Folder {
+ public:
+  Folder() {
+    char name[] = "/tmp/nef-kernels-XXXXXX";
+    if (::mkdtemp(name) == nullptr) throw std::runtime_error("no folder");
+    path_ = name;
+  }
+  ~Folder() { fs::remove_all(path_); }
+  const std::string& path() const { return path_; }
+  std::vector<fs::path> files() const {
+    std::vector<fs::path> out;
+    for (const auto& entry : fs::recursive_directory_iterator(path_)) {
+      if (entry.is_regular_file()) out.push_back(entry.path());
+    }
+    return out;
+  }
+
+ private:
+  std::string path_;
+};
+
+// One region: a single op on inputs of one dtype.
+struct One {
+  One(nef_op id, std::vector<std::vector<ir::Dim>> shapes, nef_dtype dtype = NEF_FLOAT32,
+      std::vector<int64_t> attrs = {}) {
+    std::vector<ValueId> in;
+    for (const auto& s : shapes) in.push_back(graph.add_input("x" + std::to_string(in.size()), dtype, s));
+    finish(id, in, attrs);
+  }
+  void finish(nef_op id, std::vector<ValueId> in, std::vector<int64_t> attrs) {
+    if (attrs.empty() && ir::spec(id).n_attrs > 0) attrs = ir::AttrBuilder(id).build();
+    graph.add_output("y", build::Builder(graph).value(id, in, attrs));
+    regions = optimize::single_node_regions(graph);
+    describe(NEF_PRECISION_EXACT);
+  }
+  std::string describe(nef_precision precision) {
+    desc.set(graph, regions, regions.list[0], use_counts(graph), precision);
+    return desc.key();
+  }
+  std::string key() const { return desc.key(); }
+
+  ir::Graph graph;
+  optimize::Regions regions;
+  RegionDesc desc;
+};
+
+std::vector<int64_t> softmax_axis(int64_t axis) {
+  ir::AttrBuilder b(NEF_OP_SOFTMAX);
+  b.set_int(NEF_SOFTMAX_AXIS, axis);
+  return b.build();
+}
+
+TEST(RegionKey, NamesAllThatAKernelDependsOn) {
+  std::set<std::string> keys;
+  int kinds = 0;
+  const auto other = [&](std::string key) {
+    ++kinds;
+    EXPECT_TRUE(keys.insert(std::move(key)).second) << "the key of kind " << kinds << " is not new";
+  };
+  for (nef_dtype d = NEF_INT8; d <= NEF_FLOAT64; ++d) other(One(NEF_OP_ADD, {{4}, {4}}, d).key());
+  other(One(NEF_OP_SUB, {{4}, {4}}).key());
+  other(One(NEF_OP_ADD, {{4}, {1}}).key());
+  other(One(NEF_OP_ADD, {{4}, {}}).key());
+  other(One(NEF_OP_ADD, {{2, 4}, {4}}).key());
+  other(One(NEF_OP_ADD, {{8}, {8}}).key());
+  other(One(NEF_OP_SOFTMAX, {{4, 4}}, NEF_FLOAT32, softmax_axis(0)).key());
+  other(One(NEF_OP_SOFTMAX, {{4, 4}}, NEF_FLOAT32, softmax_axis(1)).key());
+  One matmul(NEF_OP_MATMUL, {{4, 4}, {4, 4}});
+  other(matmul.describe(NEF_PRECISION_EXACT));
+  other(matmul.describe(NEF_PRECISION_FAST));
+  {
+    // The same value twice is another structure than two values.
+    ir::Graph g;
+    One same(NEF_OP_ADD, {{4}, {4}});
+    other([] {
+      ir::Graph graph;
+      const ir::Dim four[] = {4};
+      const ValueId x = graph.add_input("x", NEF_FLOAT32, four);
+      build::Builder(graph).value(NEF_OP_ADD, std::vector{x, x});
+      const optimize::Regions regions = optimize::single_node_regions(graph);
+      RegionDesc desc;
+      desc.set(graph, regions, regions.list[0], use_counts(graph), NEF_PRECISION_EXACT);
+      return desc.key();
+    }());
+  }
+  for (int64_t rows : {2, 3}) {
+    // Literals that shape the op are part of it.
+    ir::Graph graph;
+    const ir::Dim dims[] = {rows * 6};
+    const ValueId x = graph.add_input("x", NEF_FLOAT32, dims);
+    const int64_t shape[] = {-1, rows};
+    build::Builder builder(graph);
+    const ValueId in[] = {x, builder.ints(shape)};
+    builder.value(NEF_OP_RESHAPE, in, ir::AttrBuilder(NEF_OP_RESHAPE).build());
+    const optimize::Regions regions = optimize::single_node_regions(graph);
+    RegionDesc desc;
+    desc.set(graph, regions, regions.list[0], use_counts(graph), NEF_PRECISION_EXACT);
+    other(desc.key());
+  }
+}
+
+TEST(RegionKey, IsTheSameInAnotherGraphAndForAnySize) {
+  EXPECT_EQ(One(NEF_OP_ADD, {{4}, {4}}).key(), One(NEF_OP_ADD, {{4}, {4}}).key());
+  const auto symbolic = [](const char* name, int64_t most) {
+    ir::Graph graph;
+    const ir::Dim dims[] = {graph.pool().symbol(name, 1, most), 4};
+    build::Builder(graph).value(NEF_OP_RELU, std::vector{graph.add_input("x", NEF_FLOAT32, dims)});
+    const optimize::Regions regions = optimize::single_node_regions(graph);
+    RegionDesc desc;
+    desc.set(graph, regions, regions.list[0], use_counts(graph), NEF_PRECISION_EXACT);
+    return desc.key();
+  };
+  EXPECT_EQ(symbolic("batch", 8), symbolic("rows", 4096));
+}
+
+const plan::Device& cpu() {
+  for (const plan::Device* d : context::Context::get().registry().devices()) {
+    if (d->name == "cpu:0") return *d;
+  }
+  throw std::runtime_error("no cpu");
+}
+
+TEST(KernelCacheTest, CountsHitsAndMissesAndDropsWhatNobodyUses) {
+  KernelCache cache("");
+  One add(NEF_OP_ADD, {{4}, {4}}), sub(NEF_OP_SUB, {{4}, {4}});
+  auto kernel = cache.get(cpu(), add.desc);
+  EXPECT_EQ(cache.get(cpu(), add.desc), kernel);
+  cache.get(cpu(), sub.desc);
+  EXPECT_EQ(cache.stats().hits, 1u);
+  EXPECT_EQ(cache.stats().misses, 2u);
+  EXPECT_EQ(cache.stats().disk_misses, 0u);
+  cache.evict();  // sub goes, add is in use
+  EXPECT_EQ(cache.get(cpu(), add.desc), kernel);
+  EXPECT_EQ(cache.stats().hits, 2u);
+  cache.get(cpu(), sub.desc);
+  EXPECT_EQ(cache.stats().misses, 3u);
+  // Devices do not share kernels.
+  EXPECT_NE(cache.get(context::Context::get().registry().reference(), add.desc), kernel);
+}
+
+TEST(KernelCacheTest, ThreadsGetOneKernel) {
+  KernelCache cache("");
+  One matmul(NEF_OP_MATMUL, {{32, 32}, {32, 32}});
+  std::vector<std::shared_ptr<Kernel>> got(16);
+  std::vector<std::thread> threads;
+  for (size_t t = 0; t < 16; ++t) {
+    threads.emplace_back([&, t] { got[t] = cache.get(cpu(), matmul.desc); });
+  }
+  for (std::thread& t : threads) t.join();
+  for (const auto& k : got) EXPECT_EQ(k, got[0]);
+}
+
+TEST(KernelCacheTest, KeepsOnDiskWhatABackendSerialises) {
+  Folder folder;
+  One matmul(NEF_OP_MATMUL, {{64, 256}, {256, 128}});
+  {
+    KernelCache first(folder.path());
+    first.get(cpu(), matmul.desc);
+    EXPECT_EQ(first.stats().disk_misses, 1u);
+  }
+  ASSERT_EQ(folder.files().size(), 1u);
+  KernelCache second(folder.path());
+  second.get(cpu(), matmul.desc);
+  EXPECT_EQ(second.stats().disk_hits, 1u);
+  EXPECT_EQ(second.stats().disk_misses, 0u);
+}
+
+TEST(DiskCacheTest, GivesBackWhatWasWritten) {
+  Folder folder;
+  const DiskCache cache(folder.path() + "/made/when/needed");
+  const std::string key("a key\0with a NUL", 16);
+  const std::vector<char> blob = {'b', 0, 'l', -1};
+  EXPECT_TRUE(cache.read(key).empty());
+  cache.write(key, blob);
+  EXPECT_EQ(cache.read(key), blob);
+  EXPECT_TRUE(cache.read("a key").empty());
+  cache.write(key, {'n', 'e', 'w'});
+  EXPECT_EQ(cache.read(key), (std::vector<char>{'n', 'e', 'w'}));
+  EXPECT_EQ(folder.files().size(), 1u);  // no temporary file stays
+}
+
+TEST(DiskCacheTest, IgnoresDamagedEntries) {
+  Folder folder;
+  const DiskCache cache(folder.path());
+  const std::string key = "key";
+  const std::vector<char> blob(100, 'x');
+  cache.write(key, blob);
+  const fs::path file = folder.files().at(0);
+  std::string good(fs::file_size(file), '\0');
+  std::ifstream(file, std::ios::binary).read(good.data(), static_cast<std::streamsize>(good.size()));
+  const auto with = [&](const std::string& bytes) {
+    std::ofstream(file, std::ios::binary | std::ios::trunc) << bytes;
+    return cache.read(key);
+  };
+  for (size_t i = 0; i < good.size(); ++i) {
+    std::string bad = good;
+    bad[i] = static_cast<char>(bad[i] ^ 0x40);
+    EXPECT_TRUE(with(bad).empty()) << "byte " << i;
+  }
+  for (size_t n = 0; n < good.size(); n += 7) EXPECT_TRUE(with(good.substr(0, n)).empty()) << n;
+  EXPECT_EQ(with(good), blob);
+}
+
+TEST(DiskCacheTest, AFolderThatCannotBeUsedIsAnEmptyCache) {
+  const DiskCache nowhere("/proc/no/such/place");
+  nowhere.write("key", {'x'});
+  EXPECT_TRUE(nowhere.read("key").empty());
+}
+
+TEST(DiskCacheTest, WritersMeetWithoutHarm) {
+  Folder folder;
+  const DiskCache cache(folder.path());
+  std::vector<std::thread> threads;
+  std::atomic<int> torn{0};
+  for (char t = 0; t < 8; ++t) {
+    threads.emplace_back([&, t] {
+      for (int k = 0; k < 10; ++k) {
+        cache.write("key", std::vector<char>(1000, t));
+        const auto got = cache.read("key");
+        for (char c : got) torn += c != got[0];
+      }
+    });
+  }
+  for (std::thread& t : threads) t.join();
+  EXPECT_EQ(torn, 0);
+  EXPECT_EQ(folder.files().size(), 1u);
+}
+
+}  // namespace
+}  // namespace nef::compile
