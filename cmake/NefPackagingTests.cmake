@@ -29,3 +29,5 @@ nef_snippet_test(c "${CMAKE_C_COMPILER}" "${PROJECT_SOURCE_DIR}/capi/include"
   $<TARGET_FILE:nef_shared>)
 nef_snippet_test(go go)
 nef_snippet_test(cli "${PROJECT_SOURCE_DIR}/build/bin/hydra")
+add_test(NAME packaging_links COMMAND "${NEF_PYTHON}" -B "${scripts}/links.py")
+set_tests_properties(packaging_links PROPERTIES LABELS "packaging" TIMEOUT 60)
