@@ -2,6 +2,10 @@
 // softmax(q k^T * scale [+ mask]) v over [batch, heads, sequence, size] becomes one Attention.
 // A row whose scores are all -inf is NaN after a softmax but 0 after an attention, so the rewrite
 // only fires where no such row can be: without a mask, or with one that is provably finite.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
 #include "engine/ir/dtype.h"
 #include "engine/optimize/match.h"
 #include "engine/optimize/passes.h"
@@ -15,6 +19,8 @@ using ir::NodeId;
 using ir::ValueId;
 
 namespace {
+
+constexpr int kLookBack = 8;  // nodes, from a mask to what bounds it
 
 class Attention {
  public:
@@ -49,7 +55,7 @@ class Attention {
     std::optional<Scores> s = scores(match_.input(softmax, 0));
     if (!s || !same_batch(s->q, s->k) || !same_batch(s->q, v)) return;
     const bool zero_rows = graph_.attrs(softmax).i(NEF_SOFTMAX_ZERO_MASKED_ROWS) != 0;
-    if (s->mask != kNone && !zero_rows && !finite(s->mask, 8)) return;
+    if (s->mask != kNone && !zero_rows && !range(s->mask, kLookBack)) return;
     const ValueId in[4] = {s->q, s->k, v, s->mask};
     AttrBuilder attrs(NEF_OP_ATTENTION);
     attrs.set_float(NEF_ATTENTION_SCALE, s->scale);
@@ -124,72 +130,82 @@ class Attention {
     return rewriter_.insert(NEF_OP_TRANSPOSE, {&source, 1}, attrs.build());
   }
 
-  // Can no element be infinite or NaN? Looks a few nodes back.
-  bool finite(ValueId v, int budget) const {
-    if (budget == 0 || v == kNone) return false;
-    if (!ir::dtype_is_float(graph_.dtype(v))) return true;
-    if (graph_.is_constant(v)) return finite_constant(v);
+  // Bounds of all elements of a value; both finite.
+  struct Range {
+    double lo, hi;
+  };
+
+  // None when an element may be infinite or NaN, or nothing is known. Looks `budget` nodes back.
+  std::optional<Range> range(ValueId v, int budget) const {
+    const nef_dtype type = graph_.dtype(v);
+    if (!ir::dtype_is_float(type)) return any_integer(type);
+    if (graph_.is_constant(v)) return constant_range(v);
     const NodeId n = graph_.producer(v);
-    if (n == kNone) return false;
+    if (budget == 0 || n == kNone) return std::nullopt;
+    const std::optional<Range> r = result_range(n, budget - 1);
+    const double largest = largest_of(type);
+    return r && r->lo >= -largest && r->hi <= largest ? r : std::nullopt;
+  }
+
+  std::optional<Range> result_range(NodeId n, int budget) const {
+    const bool where = graph_.op(n) == NEF_OP_WHERE;
+    const std::optional<Range> a = range(match_.input(n, where ? 1 : 0), budget);
+    if (!a) return std::nullopt;
     switch (graph_.op(n)) {
-      // No integer overflows float32, and no narrower float does.
       case NEF_OP_CAST:
-        if (graph_.dtype(v) != NEF_FLOAT32 && graph_.dtype(v) != NEF_FLOAT64) return false;
-        if (graph_.dtype(match_.input(n, 0)) == NEF_FLOAT64) return false;
-        return finite(match_.input(n, 0), budget - 1);
       case NEF_OP_RESHAPE:
       case NEF_OP_UNSQUEEZE:
       case NEF_OP_SQUEEZE:
-      case NEF_OP_EXPAND:
-      case NEF_OP_NEG: return finite(match_.input(n, 0), budget - 1);
-      // 0 and 1 times, plus or minus a mask constant stay finite.
-      case NEF_OP_SUB:
+      case NEF_OP_EXPAND: return a;
+      case NEF_OP_NEG: return Range{-a->hi, -a->lo};
       case NEF_OP_ADD:
+      case NEF_OP_SUB:
       case NEF_OP_MUL:
-        return bounded(match_.input(n, 0), budget - 1) && bounded(match_.input(n, 1), budget - 1);
-      case NEF_OP_WHERE:
-        return finite(match_.input(n, 1), budget - 1) && finite(match_.input(n, 2), budget - 1);
-      default: return false;
+      case NEF_OP_WHERE: break;
+      default: return std::nullopt;
     }
-  }
-
-  // An operand whose magnitude is far from overflow when combined with a few others: a bool that
-  // was cast, a difference of such, or a constant that is not close to the largest float.
-  bool bounded(ValueId v, int budget) const {
-    if (budget == 0 || v == kNone) return false;
-    if (const auto c = match_.number(v)) return std::abs(*c) < 1e39 && std::isfinite(*c);
-    const NodeId n = graph_.producer(v);
-    if (n == kNone) return false;
+    const std::optional<Range> b = range(match_.input(n, where ? 2 : 1), budget);
+    if (!b) return std::nullopt;
     switch (graph_.op(n)) {
-      case NEF_OP_CAST: {
-        const nef_dtype from = graph_.dtype(match_.input(n, 0));
-        return from == NEF_BOOL || from == NEF_INT8 || from == NEF_UINT8;
-      }
-      case NEF_OP_RESHAPE:
-      case NEF_OP_UNSQUEEZE:
-      case NEF_OP_SQUEEZE:
-      case NEF_OP_EXPAND: return bounded(match_.input(n, 0), budget - 1);
-      case NEF_OP_SUB: {
-        const auto c = match_.number(match_.input(n, 0));
-        return c && std::abs(*c) <= 1 && bounded(match_.input(n, 1), budget - 1);
-      }
-      default: return false;
+      case NEF_OP_ADD: return Range{a->lo + b->lo, a->hi + b->hi};
+      case NEF_OP_SUB: return Range{a->lo - b->hi, a->hi - b->lo};
+      case NEF_OP_WHERE: return Range{std::min(a->lo, b->lo), std::max(a->hi, b->hi)};
+      default: break;
     }
+    const auto [lo, hi] = std::minmax(
+        {a->lo * b->lo, a->lo * b->hi, a->hi * b->lo, a->hi * b->hi});
+    return Range{lo, hi};
   }
 
-  bool finite_constant(ValueId v) const {
+  static Range any_integer(nef_dtype type) {
+    if (type == NEF_BOOL) return {0, 1};
+    const double end = std::ldexp(1.0, 8 * static_cast<int>(ir::dtype_size(type)));
+    return {-end, end};
+  }
+
+  // The largest number of a float; none for those whose constants are not read here.
+  static double largest_of(nef_dtype type) {
+    if (type == NEF_FLOAT32) return std::numeric_limits<float>::max();
+    return type == NEF_FLOAT64 ? std::numeric_limits<double>::max() : -1;
+  }
+
+  std::optional<Range> constant_range(ValueId v) const {
     const ir::Buffer& data = *graph_.constant_data(v);
-    if (graph_.dtype(v) != NEF_FLOAT32) {
-      const auto x = match_.number(v);
-      return x && std::isfinite(*x);
-    }
+    if (graph_.dtype(v) == NEF_FLOAT32) return range_of<float>(data);
+    return graph_.dtype(v) == NEF_FLOAT64 ? range_of<double>(data) : std::nullopt;
+  }
+
+  template <typename T>
+  static std::optional<Range> range_of(const ir::Buffer& data) {
     const auto* p = static_cast<const char*>(data.data());
-    for (size_t i = 0; i < data.bytes(); i += sizeof(float)) {
-      float x;
+    Range r{0, 0};
+    for (size_t i = 0; i < data.bytes(); i += sizeof(T)) {
+      T x;
       std::memcpy(&x, p + i, sizeof x);
-      if (!std::isfinite(x)) return false;
+      if (!std::isfinite(x)) return std::nullopt;
+      r = {std::min<double>(r.lo, x), std::max<double>(r.hi, x)};
     }
-    return true;
+    return r;
   }
 
   Graph& graph_;

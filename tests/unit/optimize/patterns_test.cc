@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <random>
 
 #include "engine/build/builder.h"
@@ -180,6 +181,28 @@ TEST_F(Patterns, AttentionOnlyWithAFiniteMask) {
     graph.add_output("y", op(NEF_OP_MATMUL, {op(NEF_OP_SOFTMAX, {masked}), v}));
     EXPECT_EQ(count(optimised(), NEF_OP_ATTENTION), finite ? 1u : 0u);
     EXPECT_LT(difference(), 1e-5f);
+  }
+}
+
+// (1 - keep) * lowest is finite for a keep of 0 or 1, not for one of 255.
+TEST_F(Patterns, AttentionWithAMaskFromFlagsOnly) {
+  for (const nef_dtype keep_type : {NEF_BOOL, NEF_UINT8, NEF_INT64}) {
+    for (const float low : {-10000.0f, std::numeric_limits<float>::lowest()}) {
+      graph = Graph();
+      const ValueId q = input("q", {1, 2, 4, 8}), k = input("k", {1, 2, 4, 8});
+      const ValueId v = input("v", {1, 2, 4, 8});
+      const int64_t dims[4] = {1, 1, 1, 4};
+      const ValueId keep = graph.add_input("keep", keep_type, dims);
+      ir::AttrBuilder to(NEF_OP_CAST);
+      to.set_int(NEF_CAST_TO, NEF_FLOAT32);
+      const ValueId kept = builder.value(NEF_OP_CAST, {&keep, 1}, to.build());
+      const ValueId mask = op(NEF_OP_MUL, {op(NEF_OP_SUB, {number(1), kept}), number(low)});
+      const ValueId scores = op(NEF_OP_MATMUL, {q, transpose(k, {0, 1, 3, 2})});
+      const ValueId weights = op(NEF_OP_SOFTMAX, {op(NEF_OP_ADD, {scores, mask})});
+      graph.add_output("y", op(NEF_OP_MATMUL, {weights, v}));
+      const bool finite = low == -10000.0f || keep_type == NEF_BOOL;
+      EXPECT_EQ(count(optimised(), NEF_OP_ATTENTION), finite ? 1u : 0u) << keep_type << " " << low;
+    }
   }
 }
 
