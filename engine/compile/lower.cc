@@ -24,6 +24,9 @@ class Lowering {
         host_slot_(graph_.value_count(), ir::kNone) {}
 
   void run() {
+    p_.slots.reserve(graph_.value_count());
+    p_.steps.reserve(p_.regions.list.size());
+    p_.step_values.reserve(2 * graph_.value_count());
     external_slots();
     for (uint32_t r = 0; r < p_.regions.list.size(); ++r) lower_region(r);
     finish_outputs();
@@ -122,16 +125,16 @@ class Lowering {
     const uint16_t device = p_.placement.device[r];
     if (p_.placement.reason[r] == plan::Reason::View) return alias(root, device);
     const uint16_t space = space_of(device);
-    desc_.set(graph_, p_.regions, region, uses_, p_.options.precision);
-    const nef_backend_region& view = desc_.view();
-    const auto values = desc_.values();
+    region_.set(graph_, p_.regions, region, uses_);
+    const auto values = region_.values();
 
     // Inputs first: bringing them over may add steps.
-    std::vector<uint32_t> slots(values.size(), ir::kNone);
+    std::vector<uint32_t>& slots = region_slots_;
+    slots.assign(values.size(), ir::kNone);
     for (size_t i = 0; i < values.size(); ++i) {
-      switch (view.values[i].kind) {
+      switch (region_.kind(i)) {
         case NEF_VALUE_INPUT:
-          slots[i] = slot_in(values[i], host_only(region, values[i]) ? kHost : space, device);
+          slots[i] = slot_in(values[i], space_for(region, values[i], space), device);
           break;
         case NEF_VALUE_CONSTANT:
         case NEF_VALUE_LITERAL: slots[i] = host_slot_[values[i]]; break;
@@ -139,7 +142,7 @@ class Lowering {
       }
     }
     for (size_t i = 0; i < values.size(); ++i) {
-      if (view.values[i].kind != NEF_VALUE_OUTPUT) continue;
+      if (region_.kind(i) != NEF_VALUE_OUTPUT) continue;
       slots[i] = output_slot(values[i], space, device);
     }
     p_.steps.push_back({Step::Kind::Launch, device, r,
@@ -167,6 +170,11 @@ class Lowering {
     const Made made = made_on_.at(in);
     made_on_[out] = made;
     device_slot(out, p_.slots[made.slot].space) = made.slot;
+  }
+
+  // Host inputs stay where the host can read them.
+  uint16_t space_for(const optimize::Region& region, ValueId v, uint16_t space) const {
+    return space == kHost || host_only(region, v) ? kHost : space;
   }
 
   // Is every use of the value inside this region a host input?
@@ -228,7 +236,8 @@ class Lowering {
   std::unordered_map<ValueId, bool> filled_;            // of those, copied to the host
   std::vector<bool> home_;                              // per graph output
   uint32_t shape_count_ = 0;
-  RegionDesc desc_;
+  RegionValues region_;                 // of the region at hand
+  std::vector<uint32_t> region_slots_;
 };
 
 }  // namespace

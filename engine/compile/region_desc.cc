@@ -40,78 +40,91 @@ std::vector<uint32_t> use_counts(const Graph& graph) {
   return uses;
 }
 
-int32_t RegionDesc::value_index(ValueId v) {
+int32_t RegionValues::index_of(ValueId v) const {
   // Regions are small; a scan beats a map.
   const auto it = std::find(values_.begin(), values_.end(), v);
   return it == values_.end() ? -1 : static_cast<int32_t>(it - values_.begin());
 }
 
-void RegionDesc::add_value(const Graph& graph, ValueId v, nef_value_kind kind) {
-  const auto dims = graph.dims(v);
-  if (dims_.size() <= values_.size()) dims_.resize(values_.size() + 1);
-  auto& stored = dims_[values_.size()];
-  stored.clear();
-  for (ir::Dim d : dims) stored.push_back(ir::is_expr(d) ? NEF_DIM_UNKNOWN : d);
-  const void* literal = kind == NEF_VALUE_LITERAL ? graph.constant_data(v)->data() : nullptr;
+void RegionValues::add(ValueId v, nef_value_kind kind) {
+  node_values_.push_back(static_cast<int32_t>(values_.size()));
   values_.push_back(v);
-  abi_values_.push_back(
-      {kind, graph.dtype(v), static_cast<int32_t>(dims.size()), 0, nullptr, literal});
+  kinds_.push_back(kind);
+}
+
+namespace {
+
+nef_value_kind input_kind(const Graph& graph, NodeId n, size_t i) {
+  const ValueId v = graph.inputs(n)[i];
+  if (!graph.is_constant(v)) return NEF_VALUE_INPUT;
+  const bool literal =
+      is_host_input(graph.op(n), i) && graph.constant_data(v)->bytes() <= kMaxLiteralBytes;
+  return literal ? NEF_VALUE_LITERAL : NEF_VALUE_CONSTANT;
+}
+
+}  // namespace
+
+void RegionValues::set(const Graph& graph, const optimize::Regions& regions,
+                       const optimize::Region& region, std::span<const uint32_t> uses) {
+  values_.clear();
+  kinds_.clear();
+  node_values_.clear();
+  const auto nodes = regions.nodes_of(region);
+  for (NodeId n : nodes) {
+    const auto inputs = graph.inputs(n);
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const int32_t known = inputs[i] == ir::kNone ? -1 : index_of(inputs[i]);
+      if (inputs[i] == ir::kNone || known >= 0) {
+        node_values_.push_back(known);
+      } else {
+        add(inputs[i], input_kind(graph, n, i));
+      }
+    }
+    const ir::OpSpec& s = ir::spec(graph.op(n));
+    const nef_value_kind kind = n == nodes.back() ? NEF_VALUE_OUTPUT : NEF_VALUE_INTERNAL;
+    for (uint32_t i = 0; i < graph.output_count(n); ++i) {
+      const ValueId v = graph.output(n, i);
+      const bool optional = s.outputs[std::min<uint32_t>(i, s.n_outputs - 1u)].optional;
+      if (uses[v] == 0 && optional) {
+        node_values_.push_back(-1);
+      } else {
+        add(v, kind);
+      }
+    }
+  }
 }
 
 void RegionDesc::set(const Graph& graph, const optimize::Regions& regions,
                      const optimize::Region& region, std::span<const uint32_t> uses,
                      nef_precision precision) {
-  values_.clear();
+  values_.set(graph, regions, region, uses);
   abi_values_.clear();
   abi_nodes_.clear();
-  index_pool_.clear();
-  const auto nodes = regions.nodes_of(region);
-  const NodeId root = nodes.back();
-  for (NodeId n : nodes) {
-    const ir::OpSpec& s = ir::spec(graph.op(n));
-    const auto inputs = graph.inputs(n);
-    for (size_t i = 0; i < inputs.size(); ++i) {
-      const ValueId v = inputs[i];
-      if (v == ir::kNone) {
-        index_pool_.push_back(-1);
-        continue;
-      }
-      if (value_index(v) < 0) {
-        nef_value_kind kind = NEF_VALUE_INPUT;
-        if (graph.is_constant(v)) {
-          const bool literal = is_host_input(graph.op(n), i) &&
-                               graph.constant_data(v)->bytes() <= kMaxLiteralBytes;
-          kind = literal ? NEF_VALUE_LITERAL : NEF_VALUE_CONSTANT;
-        }
-        add_value(graph, v, kind);
-      }
-      index_pool_.push_back(value_index(v));
-    }
-    for (uint32_t i = 0; i < graph.output_count(n); ++i) {
-      const ValueId v = graph.output(n, i);
-      const bool optional = s.outputs[std::min<uint32_t>(i, s.n_outputs - 1u)].optional;
-      if (uses[v] == 0 && optional) {
-        index_pool_.push_back(-1);
-        continue;
-      }
-      add_value(graph, v, n == root ? NEF_VALUE_OUTPUT : NEF_VALUE_INTERNAL);
-      index_pool_.push_back(value_index(v));
-    }
+  dims_.clear();
+  for (size_t i = 0; i < values_.values().size(); ++i) {
+    const ValueId v = values_.values()[i];
+    const nef_value_kind kind = values_.kind(i);
+    for (ir::Dim d : graph.dims(v)) dims_.push_back(ir::is_expr(d) ? NEF_DIM_UNKNOWN : d);
+    const void* literal = kind == NEF_VALUE_LITERAL ? graph.constant_data(v)->data() : nullptr;
+    abi_values_.push_back({kind, graph.dtype(v), static_cast<int32_t>(graph.dims(v).size()), 0,
+                           nullptr, literal});
+  }
+  // The dims have stopped moving: point into them.
+  const int64_t* dims = dims_.data();
+  for (nef_backend_value& v : abi_values_) {
+    v.dims = dims;
+    dims += v.rank;
+  }
+  const int32_t* next = values_.node_values().data();
+  for (NodeId n : regions.nodes_of(region)) {
     const ir::Attrs attrs = graph.attrs(n);
-    abi_nodes_.push_back({graph.op(n), static_cast<int32_t>(inputs.size()),
-                          static_cast<int32_t>(graph.output_count(n)),
-                          static_cast<int32_t>(attrs.words().size()), nullptr, nullptr,
+    const auto n_inputs = static_cast<int32_t>(graph.inputs(n).size());
+    const auto n_outputs = static_cast<int32_t>(graph.output_count(n));
+    abi_nodes_.push_back({graph.op(n), n_inputs, n_outputs,
+                          static_cast<int32_t>(attrs.words().size()), next, next + n_inputs,
                           attrs.data()});
+    next += n_inputs + n_outputs;
   }
-  // The pools have stopped moving: point into them.
-  const int32_t* next = index_pool_.data();
-  for (nef_backend_node& node : abi_nodes_) {
-    node.inputs = next;
-    next += node.n_inputs;
-    node.outputs = next;
-    next += node.n_outputs;
-  }
-  for (size_t i = 0; i < abi_values_.size(); ++i) abi_values_[i].dims = dims_[i].data();
   view_ = {sizeof(nef_backend_region),
            region.kind,
            precision,

@@ -11,30 +11,47 @@
 
 namespace nef::compile {
 
+// The values of a region, each once, in the order that backends and steps know them by, and where
+// each node's inputs and outputs are among them (-1 = absent or unwanted). Reusable.
+class RegionValues {
+ public:
+  // `uses` counts the uses of each value (graph outputs included).
+  void set(const ir::Graph& graph, const optimize::Regions& regions, const optimize::Region& region,
+           std::span<const uint32_t> uses);
+
+  std::span<const ir::ValueId> values() const { return values_; }
+  nef_value_kind kind(size_t i) const { return kinds_[i]; }
+  // Inputs, then outputs, of the first node; then of the second; ...
+  std::span<const int32_t> node_values() const { return node_values_; }
+
+ private:
+  int32_t index_of(ir::ValueId v) const;
+  void add(ir::ValueId v, nef_value_kind kind);
+
+  std::vector<ir::ValueId> values_;
+  std::vector<nef_value_kind> kinds_;
+  std::vector<int32_t> node_values_;
+};
+
 // A region in the form of the backend ABI, and the key that names its structure. Reusable: `set`
 // keeps the memory of earlier regions.
 class RegionDesc {
  public:
-  // `uses` counts the uses of each value (graph outputs included).
   void set(const ir::Graph& graph, const optimize::Regions& regions, const optimize::Region& region,
            std::span<const uint32_t> uses, nef_precision precision);
 
   const nef_backend_region& view() const { return view_; }
   // Graph value behind each region value.
-  std::span<const ir::ValueId> values() const { return values_; }
+  std::span<const ir::ValueId> values() const { return values_.values(); }
   // Everything a kernel depends on: nodes, attributes, dtypes, dims, literals, precision. Two
   // regions of equal structure have equal keys, whatever graph they come from.
   std::string key() const;
 
  private:
-  int32_t value_index(ir::ValueId v);
-  void add_value(const ir::Graph& graph, ir::ValueId v, nef_value_kind kind);
-
-  std::vector<ir::ValueId> values_;
+  RegionValues values_;
   std::vector<nef_backend_value> abi_values_;
   std::vector<nef_backend_node> abi_nodes_;
-  std::vector<std::vector<int64_t>> dims_;
-  std::vector<int32_t> index_pool_;
+  std::vector<int64_t> dims_;
   nef_backend_region view_{};
 };
 
