@@ -72,7 +72,12 @@ bool fold_constants(Graph& graph, const Options& options) {
       if (v != kNone) v = rewriter.resolve(v);
     }
     results.clear();
-    if (!options.evaluate(graph, n, &results)) continue;
+    if (is_reshape(graph.op(n))) {
+      // The constant's memory serves, a mapped file's too.
+      results.push_back(graph.constant_data(graph.inputs(n)[0]));
+    } else if (!options.evaluate(graph, n, &results)) {
+      continue;
+    }
     for (uint32_t i = 0; i < graph.output_count(n); ++i) {
       const ValueId out = graph.output(n, i);
       const ir::Shape shape(graph.dims(out));

@@ -13,6 +13,12 @@ inline bool is_pure(nef_op op) {
   return cls != ir::OpClass::Effect && cls != ir::OpClass::Collective && op != NEF_OP_SHAPE_EXPR;
 }
 
+// Gives the bytes of its first input another shape.
+inline bool is_reshape(nef_op op) {
+  return op == NEF_OP_RESHAPE || op == NEF_OP_FLATTEN || op == NEF_OP_SQUEEZE ||
+         op == NEF_OP_UNSQUEEZE;
+}
+
 bool canonicalise(ir::Graph& graph, const Options& options);
 bool fold_constants(ir::Graph& graph, const Options& options);
 bool simplify(ir::Graph& graph, const Options& options);

@@ -70,11 +70,6 @@ class Simplifier {
     rewriter_.rewrite(n, NEF_OP_TRANSPOSE, {&source, 1}, attrs.build());
   }
 
-  static bool is_reshape(nef_op op) {
-    return op == NEF_OP_RESHAPE || op == NEF_OP_FLATTEN || op == NEF_OP_SQUEEZE ||
-           op == NEF_OP_UNSQUEEZE;
-  }
-
   // Only the last of a chain of reshapes matters; its target is its own output shape, stated in
   // full, so that 0 and -1 (and allowzero) cannot be misread.
   void merge_reshapes(NodeId n) {
