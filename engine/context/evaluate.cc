@@ -2,6 +2,7 @@
 #include "engine/compile/region_desc.h"
 #include "engine/context/context.h"
 #include "engine/ir/error.h"
+#include "engine/plan/placement.h"
 
 namespace nef::context {
 
@@ -9,11 +10,19 @@ using ir::Graph;
 using ir::NodeId;
 using ir::ValueId;
 
+namespace {
+
+// The reference device is slow: what takes longer than about a second is left to the run.
+constexpr double kMaxFlops = 1e8;
+
+}  // namespace
+
 bool evaluate_node(Context& context, const Graph& graph, NodeId node,
                    std::vector<std::shared_ptr<ir::Buffer>>* outputs) {
   for (uint32_t i = 0; i < graph.output_count(node); ++i) {
     if (!graph.is_static(graph.output(node, i))) return false;
   }
+  if (plan::region_flops(graph, {&node, 1}) > kMaxFlops) return false;
   optimize::Regions regions;
   regions.nodes = {node};
   regions.list = {{NEF_REGION_SINGLE, 0, 1}};
