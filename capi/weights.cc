@@ -43,7 +43,8 @@ nef_status* nef_weights_tensor(const nef_weights* weights, const char* name, nef
                 nef::cat("tensor \"", name, "\" is ", entry->dtype_name,
                          ", a dtype this version does not have"));
     }
-    *out = wrap(nef::build::make_leaf(entry->dtype, entry->shape, weights->file->data(*entry)));
+    *out = wrap(nef::build::make_leaf(entry->dtype, entry->shape, weights->file->data(*entry),
+                                      entry->name));
   });
 }
 

@@ -83,7 +83,7 @@ class LazyFactory {
     return node;
   }
 
-  static void set_placeholder(LazyNode* node, std::string_view name,
+  static void set_name(LazyNode* node, std::string_view name,
                               std::span<const DimSpec> dims) {
     node->extra_ = std::make_unique<LazyNode::Extra>();
     node->extra_->name = name;
@@ -122,7 +122,7 @@ void release(LazyTensor* t) {
 uint64_t live_nodes() { return g_live.load(std::memory_order_relaxed); }
 
 LazyTensor* make_leaf(nef_dtype dtype, std::span<const int64_t> dims,
-                      std::shared_ptr<ir::Buffer> data) {
+                      std::shared_ptr<ir::Buffer> data, std::string_view name) {
   if (!ir::dtype_valid(dtype)) {
     fail(NEF_INVALID_ARGUMENT, "tensor", cat("dtype number ", dtype, " is not a dtype of NEF"));
   }
@@ -143,6 +143,7 @@ LazyTensor* make_leaf(nef_dtype dtype, std::span<const int64_t> dims,
   const LazyFactory::Output out{dtype, dims};
   LazyNode* node = LazyFactory::create(LazyNode::Kind::Leaf, 0, {}, {}, {&out, 1});
   node->outputs()[0].data = std::move(data);
+  if (!name.empty()) LazyFactory::set_name(node, name, {});
   return &node->outputs()[0];
 }
 
@@ -177,7 +178,7 @@ LazyTensor* make_placeholder(std::string_view name, nef_dtype dtype,
   }
   const LazyFactory::Output out{dtype, shape.view()};
   LazyNode* node = LazyFactory::create(LazyNode::Kind::Placeholder, 0, {}, {}, {&out, 1});
-  LazyFactory::set_placeholder(node, name, dims);
+  LazyFactory::set_name(node, name, dims);
   return &node->outputs()[0];
 }
 
@@ -313,7 +314,12 @@ struct Capture {
 
   ValueId leaf(const LazyTensor& t, bool constant) {
     if (constant || mode == LeafMode::Constants) {
-      return out.graph.add_constant(t.dtype, t.dims(), t.data);
+      const ValueId v = out.graph.add_constant(t.dtype, t.dims(), t.data);
+      const LazyNode& node = *t.node;
+      if (node.kind_ == LazyNode::Kind::Leaf && node.extra_ != nullptr) {
+        out.graph.value_names().set(v, node.extra_->name);
+      }
+      return v;
     }
     out.input_data.push_back(t.data);
     return out.graph.add_input("", t.dtype, t.dims());

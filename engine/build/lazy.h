@@ -58,7 +58,7 @@ class LazyNode {
 
   // What few nodes have.
   struct Extra {
-    std::string name;            // placeholder: input name
+    std::string name;            // placeholder: input name; leaf: name of the weight
     std::vector<DimSpec> specs;  // placeholder: bounds are a matter of each graph
     std::string device;          // op: where its author wants it
   };
@@ -81,8 +81,9 @@ void retain(LazyTensor* t);
 void release(LazyTensor* t);  // NULL is fine; never recursive
 
 // A value with data. `dims` are numbers.
+// `name`, if any, is what a saved graph calls it.
 LazyTensor* make_leaf(nef_dtype dtype, std::span<const int64_t> dims,
-                      std::shared_ptr<ir::Buffer> data);
+                      std::shared_ptr<ir::Buffer> data, std::string_view name = {});
 
 // A named input of a graph to be captured.
 LazyTensor* make_placeholder(std::string_view name, nef_dtype dtype, std::span<const DimSpec> dims);
