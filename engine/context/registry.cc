@@ -141,8 +141,13 @@ void Registry::add(const nef_backend* table, const std::string& origin) {
     DeviceRecord r;
     r.backend = own.name;
     r.name = cat(own.name, ":", i);
-    if (own.device_info(i, &info, &err) != NEF_OK) {
-      r.reason = message;
+    message[0] = '\0';
+    const bool found = own.device_info(i, &info, &err) == NEF_OK;
+    const bool reachable = (info.flags & NEF_DEVICE_HOST_MEMORY) != 0 || own.copy != nullptr;
+    if (!found || !reachable) {
+      r.reason = found              ? "it has memory of its own, and its table no copy"
+                 : message[0] == '\0' ? "its probe failed without a reason"
+                                      : message;
       records_.push_back(std::move(r));
       continue;
     }
