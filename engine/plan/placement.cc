@@ -202,7 +202,10 @@ class Planner {
         }
       }
     }
+    // The last region that a device was tried for: a value may have very many users.
+    std::vector<size_t> tried(devices_.size(), kNowhere);
     for (int sweep = 0; sweep < 2; ++sweep) {
+      std::fill(tried.begin(), tried.end(), kNowhere);
       for (size_t r = 0; r < n; ++r) {
         if (!movable(r)) continue;
         const size_t here = placement_.device[r];
@@ -210,7 +213,8 @@ class Planner {
         double best_cost = cost(r, here) + transfer_cost(edges[r], here);
         for (const Edge& e : edges[r]) {
           const size_t there = placement_.device[e.other];
-          if (there == here || there == reference_) continue;
+          if (there == here || there == reference_ || tried[there] == r) continue;
+          tried[there] = r;
           const double c = cost(r, there) + transfer_cost(edges[r], there);
           if (c >= best_cost) continue;
           if (options_.unserved && !options_.unserved(there, r).empty()) continue;
