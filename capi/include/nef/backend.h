@@ -191,11 +191,12 @@ typedef struct nef_backend {
   /** Once, before anything else. A failure makes the backend absent, with the message as
    * reason. `host` stays valid until `shutdown`. */
   nef_code (*init)(const nef_backend_host* host, nef_backend_error* err);
+  /** Optional; this version never calls it: backends live as long as the process. */
   void (*shutdown)(void);
 
   int32_t (*device_count)(void);
   nef_code (*device_info)(int32_t device, nef_backend_device* out, nef_backend_error* err);
-  /** Free bytes now; optional. */
+  /** Free bytes now; optional, and not asked for by this version. */
   uint64_t (*memory_available)(int32_t device);
 
   /** Memory aligned to at least 64 bytes. */
@@ -207,7 +208,9 @@ typedef struct nef_backend {
   /** Drops whatever the backend caches, to make room; optional. */
   void (*evict)(int32_t device);
 
-  /** Can this region run here? Returns 0 when not (and says why in err), else 1. */
+  /** Can this region run here? Returns 0 when not (and says why in err), else 1. For a region of
+   * one node the answer may depend on op, dtypes, ranks and attributes only, not on dims or
+   * literals: it is remembered by those. */
   int32_t (*supports)(int32_t device, const nef_backend_region* region, nef_backend_error* err);
 
   /**
@@ -226,7 +229,8 @@ typedef struct nef_backend {
 
   /**
    * Binds a kernel to constants: `values` has one entry per region value; only
-   * NEF_VALUE_CONSTANT entries have data (host memory that outlives the prepared kernel).
+   * NEF_VALUE_CONSTANT and NEF_VALUE_LITERAL entries have data (host memory that outlives the
+   * prepared kernel).
    */
   nef_code (*prepare)(nef_backend_kernel* kernel, const nef_backend_tensor* values,
                       nef_backend_prepared** out, nef_backend_error* err);
@@ -234,8 +238,8 @@ typedef struct nef_backend {
   /** Bytes of packed constants held by it. Optional. */
   uint64_t (*prepared_bytes)(const nef_backend_prepared* prepared);
 
-  /** Scratch bytes one launch needs for these shapes (`data` is not looked at). Never less for
-   * larger dims: the engine plans symbolic dims at their bound. */
+  /** Scratch bytes one launch needs for these shapes (`data` is not looked at). Optional: NULL =
+   * none. */
   size_t (*scratch_bytes)(const nef_backend_prepared* prepared, const nef_backend_tensor* values);
 
   /**
@@ -247,10 +251,12 @@ typedef struct nef_backend {
   nef_code (*launch)(nef_backend_prepared* prepared, nef_backend_stream* stream,
                      const nef_backend_tensor* values, void* scratch, nef_backend_error* err);
 
-  /** May output `output` share memory with input `input` (value indices)? Optional: NULL = no. */
+  /** May output `output` share memory with input `input` (value indices)? Optional: NULL = no.
+   * This version does not ask: outputs never overlap inputs. */
   int32_t (*in_place)(const nef_backend_kernel* kernel, int32_t input, int32_t output);
 
-  /** Streams; all three optional together. Without them `launch` and `copy` are synchronous. */
+  /** Streams; all three optional together. Without them `launch` and `copy` are synchronous.
+   * This version makes none: `stream` is always NULL. */
   nef_code (*stream_create)(int32_t device, nef_backend_stream** out, nef_backend_error* err);
   void (*stream_destroy)(nef_backend_stream* stream);
   /** Blocks until everything queued on the stream is done; returns the first failure. */

@@ -84,7 +84,8 @@ enum {
 typedef int32_t nef_device_kind;
 enum { NEF_DEVICE_CPU = 1, NEF_DEVICE_GPU = 2, NEF_DEVICE_NPU = 3 };
 
-/** How exact contractions are. */
+/** How exact contractions are. No backend of this version has fast kernels: fast is accepted and
+ * computed exactly. */
 typedef int32_t nef_precision;
 enum {
   NEF_PRECISION_EXACT = 0, /**< float32 stays float32 (default) */
