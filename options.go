@@ -10,7 +10,8 @@ import (
 	"strings"
 )
 
-// Precision says how exact contractions are.
+// Precision says how exact contractions are. No backend of this version has fast kernels: Fast is
+// accepted and computed exactly.
 type Precision int32
 
 const (
