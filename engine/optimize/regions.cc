@@ -159,7 +159,22 @@ class Fusion {
     const ValueId v = graph_.inputs(n)[0];
     const NodeId p = candidate(v, n);
     if (p == kNone || ir::spec(graph_.op(p)).cls != OpClass::Elementwise) return;
-    if (same_shape(v, n) && !flows_from_contraction(p, n)) join(p, n, n);
+    if (!same_shape(v, n) || flows_from_contraction(p, n)) return;
+    for (ValueId operand : graph_.inputs(p)) {
+      if (operand != kNone && !broadcasts_for_certain(operand, n)) return;
+    }
+    join(p, n, n);
+  }
+
+  // To a backend one symbol looks like another, so it would take two dims that may turn out to be
+  // 1 and 5 for equal ones.
+  bool broadcasts_for_certain(ValueId v, NodeId root) const {
+    const auto from = graph_.dims(v), to = graph_.dims(graph_.output(root));
+    for (size_t i = 1; i <= from.size(); ++i) {
+      const ir::Dim d = from[from.size() - i];
+      if (d != 1 && (i > to.size() || d != to[to.size() - i])) return false;
+    }
+    return true;
   }
 
   // Would the node rather be part of an epilogue? There it costs no pass over memory at all.
