@@ -91,6 +91,8 @@ void Program::recover(const Error& error, std::span<const TensorArg> inputs,
         add_event({"still out of memory", error.message(), "", cat(parts, " smaller batches")});
         return;
       } catch (const Error& e) {
+        // A dim of another name that must equal the batch: only the whole batch fits.
+        if (e.code() == NEF_SHAPE_MISMATCH) break;
         if (!is_out_of_memory(e.code())) throw;
       }
     }

@@ -53,5 +53,20 @@ TEST(BroadcastTest, ElementwiseTree) {
   for (const auto& [n, m] : kRows) expect_same(g, n, m);
 }
 
+// A smaller batch would not fit b any more: the run is short of memory, not wrong.
+TEST(BroadcastTest, ABatchTiedToAnotherDimIsNotSplit) {
+  const Tensor a = input("a", {dim("batch", 1, 64), dim(8)});
+  const Tensor b = input("b", {dim("m", 1, 64), dim(8)});
+  const Tensor w = tensor(ramp(64), {8, 8});
+  const Tensor joined = op("concat", {a, b}, {int_attr("axis", 1)});
+  const Tensor ww = op("concat", {w, w}, {int_attr("axis", 0)});
+  const Graph g = capture({op("softmax", {op("matmul", {joined, ww})})});
+  nef_compile_options small = options();
+  small.memory_budget = 512;
+  std::vector<Tensor> outs;
+  const std::vector<Tensor> in{tensor(ramp(256), {32, 8}), tensor(ramp(256), {32, 8})};
+  EXPECT_EQ(take(try_run(compile(g, small), in, &outs)).code, NEF_OUT_OF_MEMORY);
+}
+
 }  // namespace
 }  // namespace nef::test
