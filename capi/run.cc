@@ -117,6 +117,7 @@ nef_status* nef_run_start(nef_run* run) {
       run->thread = std::thread(work, run);
     } catch (...) {
       run->state.store(kIdle);
+      run->state.notify_all();
       nef::fail(NEF_OUT_OF_MEMORY, "run", "the system has no thread left for an asynchronous run");
     }
   });
