@@ -40,15 +40,28 @@ std::vector<uint32_t> use_counts(const Graph& graph) {
   return uses;
 }
 
-int32_t RegionValues::index_of(ValueId v) const {
-  // Regions are small; a scan beats a map.
-  const auto it = std::find(values_.begin(), values_.end(), v);
-  return it == values_.end() ? -1 : static_cast<int32_t>(it - values_.begin());
+void ValueList::clear() {
+  values_.clear();
+  index_.clear();
+}
+
+void ValueList::add(ValueId v) {
+  if (values_.size() >= kFew) index_.emplace(v, static_cast<int32_t>(values_.size()));
+  values_.push_back(v);
+}
+
+int32_t ValueList::find(ValueId v) const {
+  const auto end = values_.begin() + static_cast<std::ptrdiff_t>(std::min(values_.size(), kFew));
+  if (const auto it = std::find(values_.begin(), end, v); it != end) {
+    return static_cast<int32_t>(it - values_.begin());
+  }
+  const auto it = index_.find(v);
+  return it == index_.end() ? -1 : it->second;
 }
 
 void RegionValues::add(ValueId v, nef_value_kind kind) {
-  node_values_.push_back(static_cast<int32_t>(values_.size()));
-  values_.push_back(v);
+  node_values_.push_back(static_cast<int32_t>(kinds_.size()));
+  values_.add(v);
   kinds_.push_back(kind);
 }
 
@@ -73,7 +86,7 @@ void RegionValues::set(const Graph& graph, const optimize::Regions& regions,
   for (NodeId n : nodes) {
     const auto inputs = graph.inputs(n);
     for (size_t i = 0; i < inputs.size(); ++i) {
-      const int32_t known = inputs[i] == ir::kNone ? -1 : index_of(inputs[i]);
+      const int32_t known = inputs[i] == ir::kNone ? -1 : values_.find(inputs[i]);
       if (inputs[i] == ir::kNone || known >= 0) {
         node_values_.push_back(known);
       } else {

@@ -4,12 +4,28 @@
 #include <nef/backend.h>
 
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "engine/ir/graph.h"
 #include "engine/optimize/regions.h"
 
 namespace nef::compile {
+
+// Values, each once, and where they stand.
+class ValueList {
+ public:
+  void clear();
+  void add(ir::ValueId v);  // is not in it yet
+  int32_t find(ir::ValueId v) const;  // -1 = is not in it
+  std::span<const ir::ValueId> values() const { return values_; }
+
+ private:
+  // Regions are small, and a scan beats a map; but a node may join a million values.
+  static constexpr size_t kFew = 64;
+  std::vector<ir::ValueId> values_;
+  std::unordered_map<ir::ValueId, int32_t> index_;  // of those behind the first few
+};
 
 // The values of a region, each once, in the order that backends and steps know them by, and where
 // each node's inputs and outputs are among them (-1 = absent or unwanted). Reusable.
@@ -19,16 +35,15 @@ class RegionValues {
   void set(const ir::Graph& graph, const optimize::Regions& regions, const optimize::Region& region,
            std::span<const uint32_t> uses);
 
-  std::span<const ir::ValueId> values() const { return values_; }
+  std::span<const ir::ValueId> values() const { return values_.values(); }
   nef_value_kind kind(size_t i) const { return kinds_[i]; }
   // Inputs, then outputs, of the first node; then of the second; ...
   std::span<const int32_t> node_values() const { return node_values_; }
 
  private:
-  int32_t index_of(ir::ValueId v) const;
   void add(ir::ValueId v, nef_value_kind kind);
 
-  std::vector<ir::ValueId> values_;
+  ValueList values_;
   std::vector<nef_value_kind> kinds_;
   std::vector<int32_t> node_values_;
 };

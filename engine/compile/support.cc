@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/compile/support.h"
 
-#include <algorithm>
-
 namespace nef::compile {
 
 using ir::NodeId;
@@ -39,10 +37,10 @@ const std::string& SupportCache::unserved(const plan::Device& device, const ir::
   const auto add_value = [&](ValueId v) {
     if (v == ir::kNone) return hash.add(1);
     // Which value of the region it is: f(a, a) is not f(a, b).
-    const auto known = std::find(seen_.begin(), seen_.end(), v);
-    hash.add(static_cast<uint64_t>(known - seen_.begin()) << 1 | 1);
-    if (known != seen_.end()) return;
-    seen_.push_back(v);
+    const int32_t known = seen_.find(v);
+    hash.add(static_cast<uint64_t>(known < 0 ? 0 : known + 1) << 1 | 1);
+    if (known >= 0) return;
+    seen_.add(v);
     hash.add(static_cast<uint64_t>(graph.dtype(v)) << 40 | graph.dims(v).size() << 8 |
              static_cast<uint64_t>(graph.is_constant(v)));
     // A fused region depends on which shapes agree; a single op only on what it checks itself.

@@ -22,7 +22,7 @@ class SupportCache {
  private:
   std::unordered_map<uint64_t, std::string> known_;
   RegionDesc desc_;
-  std::vector<ir::ValueId> seen_;  // values of the region at hand
+  ValueList seen_;  // values of the region at hand
 };
 
 }  // namespace nef::compile
