@@ -6,6 +6,7 @@
 #include <mutex>
 #include <new>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "engine/build/builder.h"
 #include "engine/ir/dtype.h"
@@ -454,14 +455,13 @@ Captured capture(std::span<LazyTensor* const> outputs, std::span<const std::stri
   ++g_epoch;
   Capture c(mode, 64);
   for (LazyTensor* t : outputs) c.visit(t);
+  std::unordered_set<std::string_view> known;
   for (size_t i = 0; i < outputs.size(); ++i) {
-    const std::string& name = names.empty() ? std::string() : names[i];
-    for (size_t j = 0; j < i && !names.empty(); ++j) {
-      if (names[j] == name) {
-        fail(NEF_DUPLICATE_NAME, "graph", cat("two outputs are named \"", name, "\""));
-      }
+    if (!names.empty() && !known.insert(names[i]).second) {
+      fail(NEF_DUPLICATE_NAME, "graph", cat("two outputs are named \"", names[i], "\""));
     }
-    c.out.graph.add_output(name, c.value_of(*outputs[i], false));
+    c.out.graph.add_output(names.empty() ? std::string_view() : names[i],
+                           c.value_of(*outputs[i], false));
   }
   return std::move(c.out);
 }
