@@ -357,7 +357,11 @@ struct Capture {
     values[node.local_] = out.graph.first_output(n);
   }
 
+  // A static result can still hang on a symbol: [batch 4] joined with [4 4] needs batch = 4.
   static bool is_symbolic(LazyNode& node) {
+    for (const LazyTensor* t : node.inputs()) {
+      if (t != nullptr && build::is_symbolic(t)) return true;
+    }
     for (const LazyTensor& t : node.outputs()) {
       if (build::is_symbolic(&t)) return true;
     }
