@@ -63,8 +63,10 @@ Registry::Registry() {
 
 void Registry::load(const std::string& path) {
   if (path.find('/') == std::string::npos) {
-    fail(NEF_INVALID_ARGUMENT, "backend",
-         cat("\"", path, "\" is no path: a plugin is named by its file, with a folder"));
+    const std::string reason =
+        cat("\"", path, "\" is no path: a plugin is named by its file, with a folder");
+    add_absent(path, reason);
+    fail(NEF_INVALID_ARGUMENT, "backend", reason);
   }
   void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
