@@ -200,7 +200,9 @@ class Binder {
       for (const Item& item : items[k]) requests.push_back(item.request);
       const plan::MemoryPlan plan = plan::plan_memory(requests);
       for (size_t i = 0; i < items[k].size(); ++i) *items[k][i].offset = plan.offset[i];
-      out_->spaces[k].arena_bytes = plan.arena_bytes;
+      // A value without elements still has an address in its own memory.
+      const uint64_t least = requests.empty() ? 0 : plan::kMemoryAlignment;
+      out_->spaces[k].arena_bytes = std::max(plan.arena_bytes, least);
       out_->spaces[k].sum_bytes = plan.sum_bytes;
     }
   }

@@ -132,6 +132,12 @@ class Fault : public ::testing::Test {
 
 using Words = std::vector<std::string>;
 
+TEST_F(Fault, EmptyValuesAreInDeviceMemoryToo) {
+  const Program p = compile(capture({op("relu", {input("x", {dim("n", 0, 8), dim(4)})})}),
+                            options("gpu"));
+  EXPECT_EQ(shape_of(run(p, {tensor({}, {0, 4})})[0]), (std::vector<int64_t>{0, 4}));
+}
+
 TEST_F(Fault, RunsOnTheDeviceWithTransfersAtItsBoundaryOnly) {
   const Program p = on_fault(layer());
   EXPECT_EQ(placement(p), "matmul@fault:0 add@fault:0 relu@fault:0");
