@@ -222,6 +222,7 @@ static int32_t fault_supports(int32_t device, const nef_backend_region* region,
   } else {
     for (int32_t i = 0; i < region->n_values; ++i) {
       if (region->values[i].dtype != NEF_FLOAT32) why = "float32 only";
+      if (region->nodes[0].op == NEF_OP_MATMUL && region->values[i].rank < 2) why = "matrices only";
     }
   }
   if (why != NULL) fault_fail(err, NEF_UNSUPPORTED, why, "");
