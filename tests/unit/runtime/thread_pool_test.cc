@@ -138,6 +138,9 @@ TEST_F(Pool, ALimitHoldsWhileItLives) {
 }
 
 TEST_F(Pool, AChildAfterForkHasAPoolOfItsOwn) {
+#ifdef __SANITIZE_THREAD__
+  GTEST_SKIP() << "ThreadSanitizer allows no threads in a forked child";
+#endif
   Hits hits(1000);
   pool.parallel_for(1000, 1, Hits::run, &hits);
   for (int k = 0; k < 5; ++k) {
