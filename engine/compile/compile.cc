@@ -139,10 +139,12 @@ Failure failure(const Program& p, uint32_t r, const char* stage, const Error& e)
   return {r, e.code(), cat(stage, " of ", p.graph->node_label(root), " failed"), e.message()};
 }
 
-// Compiles every region where it was placed. Returns the first one that fails.
-std::optional<Failure> compile_regions(const Program& p, const Environment& env,
-                                       std::vector<std::shared_ptr<Kernel>>* kernels) {
+// Compiles every region where it was placed. Returns those that fail, up to the first one that
+// lacks memory: there may be more of it once caches are evicted.
+std::vector<Failure> compile_regions(const Program& p, const Environment& env,
+                                     std::vector<std::shared_ptr<Kernel>>* kernels) {
   const std::vector<uint32_t> uses = use_counts(*p.graph);
+  std::vector<Failure> failures;
   RegionDesc desc;
   kernels->assign(p.regions.list.size(), nullptr);
   for (uint32_t r = 0; r < p.regions.list.size(); ++r) {
@@ -150,10 +152,11 @@ std::optional<Failure> compile_regions(const Program& p, const Environment& env,
     try {
       (*kernels)[r] = compile_region(p, r, uses, env, desc);
     } catch (const Error& e) {
-      return failure(p, r, "compile", e);
+      failures.push_back(failure(p, r, "compile", e));
+      if (is_out_of_memory(e.code())) break;
     }
   }
-  return std::nullopt;
+  return failures;
 }
 
 // Binds the kernels to the constants. Returns the first region whose device has no room for its.
@@ -190,17 +193,21 @@ class KernelMaker {
       : p_(program), placer_(placer), env_(env) {}
 
   void run() {
-    while (const std::optional<Failure> f = attempt()) reroute(*f);
+    for (std::vector<Failure> failures = attempt(); !failures.empty(); failures = attempt()) {
+      for (const Failure& f : failures) reroute(f);
+    }
     for (const auto& [event, root] : rerouted_) p_.events[event].to = device_of(root);
     report_fallbacks();
   }
 
  private:
-  std::optional<Failure> attempt() {
+  std::vector<Failure> attempt() {
     p_.placement = placer_.place(p_.regions);
     std::vector<std::shared_ptr<Kernel>> kernels;
-    std::optional<Failure> f = compile_regions(p_, env_, &kernels);
-    return f ? f : prepare_kernels(p_, kernels);
+    std::vector<Failure> failures = compile_regions(p_, env_, &kernels);
+    if (!failures.empty()) return failures;
+    if (std::optional<Failure> f = prepare_kernels(p_, kernels)) failures.push_back(std::move(*f));
+    return failures;
   }
 
   void reroute(const Failure& f) {
