@@ -38,9 +38,6 @@ runtime::ProgramOptions program_options(const nef_compile_options* given) {
   if (o.disabled_passes != nullptr) {
     out.compile.disabled_passes = nef::optimize::parse_disabled(o.disabled_passes);
   }
-#ifdef NEF_VERIFY
-  out.compile.verify = true;
-#endif
   out.threads = o.threads;
   out.memory_budget = o.memory_budget;
   out.batch_symbol = o.batch_symbol == nullptr ? "" : o.batch_symbol;

@@ -28,7 +28,7 @@ struct Options {
   bool strict = false;
   int32_t parallel_branches = 1;  // most steps side by side
   uint32_t disabled_passes = 0;
-  bool verify = false;
+  bool verify = false;  // check the graph after every pass, and each memory plan
 };
 
 // Where a value lives while a program runs.

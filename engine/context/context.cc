@@ -32,6 +32,9 @@ compile::Environment Context::environment() {
 
 std::shared_ptr<runtime::Program> Context::compile(std::shared_ptr<const Graph> graph,
                                                    runtime::ProgramOptions options) {
+#ifdef NEF_VERIFY
+  options.compile.verify = true;
+#endif
   compiled_.fetch_add(1, std::memory_order_relaxed);
   return std::make_shared<runtime::Program>(std::move(graph), std::move(options), environment());
 }

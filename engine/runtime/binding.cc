@@ -199,6 +199,10 @@ class Binder {
       requests.clear();
       for (const Item& item : items[k]) requests.push_back(item.request);
       const plan::MemoryPlan plan = plan::plan_memory(requests);
+      if (p_.options.verify) {
+        const std::string wrong = plan::check_memory(requests, plan);
+        if (!wrong.empty()) fail(NEF_INTERNAL, "plan", wrong);
+      }
       for (size_t i = 0; i < items[k].size(); ++i) *items[k][i].offset = plan.offset[i];
       // A value without elements still has an address in its own memory.
       const uint64_t least = requests.empty() ? 0 : plan::kMemoryAlignment;
