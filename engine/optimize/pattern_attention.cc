@@ -172,8 +172,7 @@ class Attention {
       case NEF_OP_WHERE: return Range{std::min(a->lo, b->lo), std::max(a->hi, b->hi)};
       default: break;
     }
-    const auto [lo, hi] = std::minmax(
-        {a->lo * b->lo, a->lo * b->hi, a->hi * b->lo, a->hi * b->hi});
+    const auto [lo, hi] = std::minmax({a->lo * b->lo, a->lo * b->hi, a->hi * b->lo, a->hi * b->hi});
     return Range{lo, hi};
   }
 

@@ -14,8 +14,7 @@ std::vector<int64_t> int64s(const Tensor& t) {
 }
 
 TEST(LazyCacheTest, SmallIntegersAreDataNotStructure) {
-  EXPECT_EQ(int64s(op("add", {ints({1, 2, 3}), ints({4, 5, 6})})),
-            (std::vector<int64_t>{5, 7, 9}));
+  EXPECT_EQ(int64s(op("add", {ints({1, 2, 3}), ints({4, 5, 6})})), (std::vector<int64_t>{5, 7, 9}));
   EXPECT_EQ(int64s(op("add", {ints({10, 20, 30}), ints({4, 5, 6})})),
             (std::vector<int64_t>{14, 25, 36}));
 }
