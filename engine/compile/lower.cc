@@ -177,7 +177,7 @@ class Lowering {
     return space == kHost || host_only(region, v) ? kHost : space;
   }
 
-  // Is every use of the value inside this region a host input?
+  // Does the region read the value as a host input?
   bool host_only(const optimize::Region& region, ValueId v) const {
     for (NodeId n : p_.regions.nodes_of(region)) {
       const auto inputs = graph_.inputs(n);
