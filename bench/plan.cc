@@ -105,8 +105,7 @@ Times measure(size_t nodes, double slope) {
   Blocks blocks(slope);
   LazyTensor* root = blocks.build(nodes);
   t.build = lap();
-  nef::build::Captured captured =
-      nef::build::capture({&root, 1}, {}, nef::build::LeafMode::Inputs);
+  nef::build::Captured captured = nef::build::capture({&root, 1}, {}, nef::build::LeafMode::Inputs);
   t.capture = lap();
   const auto env = nef::context::Context::get().environment();
   nef::compile::Program p;

@@ -17,7 +17,7 @@ struct Row {
   std::string name;
   double value = 0;
   std::string unit;
-  std::string peer;       // "" = none
+  std::string peer;  // "" = none
   double peer_value = 0;
   std::string note;
 };
@@ -35,10 +35,11 @@ class Report {
     const bool peer = !r.peer.empty();
     const double ratio = peer && r.value > 0 ? r.peer_value / r.value : 0;
     if (json_) {
-      std::printf("{\"name\":\"%s\",\"value\":%.6g,\"unit\":\"%s\",\"peer\":\"%s\",\"peer_value\":%.6g,"
-                  "\"ratio\":%.4g,\"note\":\"%s\"}\n",
-                  r.name.c_str(), r.value, r.unit.c_str(), r.peer.c_str(), r.peer_value, ratio,
-                  r.note.c_str());
+      std::printf(
+          "{\"name\":\"%s\",\"value\":%.6g,\"unit\":\"%s\",\"peer\":\"%s\",\"peer_value\":%.6g,"
+          "\"ratio\":%.4g,\"note\":\"%s\"}\n",
+          r.name.c_str(), r.value, r.unit.c_str(), r.peer.c_str(), r.peer_value, ratio,
+          r.note.c_str());
     } else if (peer) {
       std::printf("%-32s %12.4g %-4s  %s %.4g (%.2fx)  %s\n", r.name.c_str(), r.value,
                   r.unit.c_str(), r.peer.c_str(), r.peer_value, ratio, r.note.c_str());

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* run_overhead/c: nanoseconds of one nef_program_run of a one-node graph on 16 floats. */
+#define _POSIX_C_SOURCE 199309L /* clock_gettime */
 #include <nef/nef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +30,9 @@ int main(int argc, char** argv) {
   int json = 0;
   for (int i = 1; i < argc; ++i) {
     if (strcmp(argv[i], "--json") == 0) json = 1;
-    if (strcmp(argv[i], "--only") == 0 && i + 1 < argc && strstr("run_overhead/c", argv[i + 1]) == NULL) return 0;
+    if (strcmp(argv[i], "--only") == 0 && i + 1 < argc &&
+        strstr("run_overhead/c", argv[i + 1]) == NULL)
+      return 0;
   }
   const nef_dim dims[1] = {{16, NULL, 0, 0}};
   const int64_t shape[1] = {16};
@@ -56,9 +59,14 @@ int main(int argc, char** argv) {
   }
   qsort(samples, kRounds, sizeof samples[0], by_value);
   if (json) {
-    printf("{\"name\":\"run_overhead/c\",\"value\":%.6g,\"unit\":\"ns\",\"peer\":\"\",\"peer_value\":0,\"ratio\":0,\"note\":\"median of %d rounds\"}\n", samples[kRounds / 2], kRounds);
+    printf(
+        "{\"name\":\"run_overhead/"
+        "c\",\"value\":%.6g,\"unit\":\"ns\",\"peer\":\"\",\"peer_value\":0,\"ratio\":0,\"note\":"
+        "\"median of %d rounds\"}\n",
+        samples[kRounds / 2], kRounds);
   } else {
-    printf("%-32s %12.4g ns    median of %d rounds of %d runs\n", "run_overhead/c", samples[kRounds / 2], kRounds, kRuns);
+    printf("%-32s %12.4g ns    median of %d rounds of %d runs\n", "run_overhead/c",
+           samples[kRounds / 2], kRounds, kRuns);
   }
   nef_tensor_release(input);
   nef_tensor_release(y);

@@ -129,8 +129,8 @@ nef_status* nef_graph_load_bytes(const void* data, size_t size, const nef_load_o
   return guard("load", [&] {
     need(out, "load", "the out pointer");
     if (size > 0) need(data, "load", "the data");
-    *out = nef::capi::make_graph(io::load_nef_bytes({static_cast<const std::byte*>(data), size},
-                                                    load_options(options)));
+    *out = nef::capi::make_graph(
+        io::load_nef_bytes({static_cast<const std::byte*>(data), size}, load_options(options)));
   });
 }
 

@@ -192,7 +192,8 @@ nef_status* nef_op_call(const char* op, const nef_tensor* const* inputs, size_t 
       const char* nearest = nef::ir::nearest_op(op);
       nef::fail(NEF_UNKNOWN_OP, "op",
                 nef::cat("there is no op \"", op, "\"",
-                         nearest[0] == '\0' ? std::string() : nef::cat("; did you mean \"", nearest, "\"?")));
+                         nearest[0] == '\0' ? std::string()
+                                            : nef::cat("; did you mean \"", nearest, "\"?")));
     }
     if (n_inputs > 0) nef::capi::need(inputs, op, "the list of inputs");
     if (n_attrs > 0) nef::capi::need(attrs, op, "the list of attributes");

@@ -56,8 +56,7 @@ nef_status* nef_graph_compile(const nef_graph* graph, const nef_compile_options*
     need(graph, "compile", "the graph");
     need(out, "compile", "the out pointer");
     auto handle = std::make_unique<nef_program>();
-    handle->program =
-        nef::context::Context::get().compile(graph->graph, program_options(options));
+    handle->program = nef::context::Context::get().compile(graph->graph, program_options(options));
     *out = handle.release();
   });
 }

@@ -166,7 +166,8 @@ nef_status* nef_run_trace(const nef_run* run, char** out_json) {
     need(out_json, "trace", "the out pointer");
     need_done(run, "traces");
     if (!run->traced) {
-      nef::fail(NEF_INVALID_ARGUMENT, "trace", "the run was not traced: enable it before it starts");
+      nef::fail(NEF_INVALID_ARGUMENT, "trace",
+                "the run was not traced: enable it before it starts");
     }
     *out_json = nef::capi::copy_string(run->trace.json());
   });

@@ -42,7 +42,7 @@ struct AttentionSpec {
 struct Problem {
   HeadShape q, k, v, y;  // k and v: the new keys and values only
   int64_t past = 0, keys = 0;
-  int64_t group = 1;     // query heads per key head
+  int64_t group = 1;  // query heads per key head
   int64_t query_block = kQueryBlock;
 };
 
@@ -157,8 +157,8 @@ class AttentionPrepared final : public Prepared {
     l.v = keys_of(values, p, kPastValue, kV, p.v, s.v);
     l.y = p.y.rows(s.y != nullptr ? s.y : static_cast<T*>(values[spec_.out(kY)].data));
     if (spec_.in(kMask) >= 0) l.mask = mask_of(values, s.mask);
-    l.scale = static_cast<T>(
-        spec_.has_scale ? spec_.scale : 1 / std::sqrt(static_cast<double>(p.q.size)));
+    l.scale = static_cast<T>(spec_.has_scale ? spec_.scale
+                                             : 1 / std::sqrt(static_cast<double>(p.q.size)));
     l.packed_k = s.packed_k;
     l.packed_v = s.packed_v;
     l.rows = s.rows;
@@ -384,8 +384,7 @@ class AttentionPrepared final : public Prepared {
     }
     for (int64_t i = 0; i < count; ++i) {
       const T factor = most[i] == kMasked ? T(0) : T(1) / total[i];
-      row_ops<T>().scale_shift(sums + i * p.v.size, p.v.size, factor, 0,
-                               l.y.row(b, h, first + i));
+      row_ops<T>().scale_shift(sums + i * p.v.size, p.v.size, factor, 0, l.y.row(b, h, first + i));
     }
   }
 
@@ -452,8 +451,7 @@ std::unique_ptr<Kernel> make_attention(const Region& region, std::string* why) {
   spec.has_scale = nef_attr_has(attrs, NEF_ATTENTION_SCALE) != 0;
   spec.scale = nef_attr_float(attrs, NEF_ATTENTION_SCALE, 0);
   spec.softcap = nef_attr_float(attrs, NEF_ATTENTION_SOFTCAP, 0);
-  spec.scores_mode =
-      static_cast<int>(nef_attr_int(attrs, NEF_ATTENTION_QK_MATMUL_OUTPUT_MODE, 0));
+  spec.scores_mode = static_cast<int>(nef_attr_int(attrs, NEF_ATTENTION_QK_MATMUL_OUTPUT_MODE, 0));
   return std::make_unique<AttentionKernel>(region, std::move(spec));
 }
 

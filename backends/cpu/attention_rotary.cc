@@ -43,8 +43,8 @@ class RotaryPrepared final : public Prepared {
       load_row(dtype, values_.data(values, spec_.cosines), table, half, angles);
       load_row(dtype, values_.data(values, spec_.sines), table, half, angles + half);
       for (int64_t h = 0; h < s.heads; ++h) {
-        const int64_t at = b * rows.batch_stride + h * rows.head_stride +
-                           position * rows.row_stride;
+        const int64_t at =
+            b * rows.batch_stride + h * rows.head_stride + position * rows.row_stride;
         load_row(dtype, x, at, s.size, row);
         turn(angles, half, row);
         store_row(dtype, row, s.size, values[spec_.y].data, at);
@@ -68,9 +68,9 @@ class RotaryPrepared final : public Prepared {
     for (int64_t line = 0; line < s.batch * s.length; ++line) {
       const int64_t row = table_row(values, line);
       if (row >= 0 && row < n) continue;
-      throw BackendError(NEF_OUT_OF_RANGE,
-                         "RotaryEmbedding: position_ids element " + std::to_string(line) +
-                             " is outside the table of " + std::to_string(n) + " positions");
+      throw BackendError(NEF_OUT_OF_RANGE, "RotaryEmbedding: position_ids element " +
+                                               std::to_string(line) + " is outside the table of " +
+                                               std::to_string(n) + " positions");
     }
   }
 

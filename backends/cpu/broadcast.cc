@@ -20,8 +20,8 @@ void align_strides(const BroadcastInput& in, int out_rank, int64_t* by) {
 }
 
 template <class T>
-void gather_runs(T* dst, const T* src, const BroadcastShape& shape,
-                 const BroadcastStrides& strides, int64_t begin, int64_t n) {
+void gather_runs(T* dst, const T* src, const BroadcastShape& shape, const BroadcastStrides& strides,
+                 int64_t begin, int64_t n) {
   int64_t at[NEF_MAX_RANK];
   int64_t offset = 0;
   for (int d = shape.rank - 1; d >= 0; --d) {
@@ -65,8 +65,8 @@ BroadcastShape merge_broadcast(const int64_t* out_dims, int out_rank, const Broa
     const int last = shape.rank - 1;
     // Dim d continues the one before it when one step there is a whole pass over d here.
     const bool merges = last >= 0 && std::all_of(strides, strides + n, [&](const auto& s) {
-      return s.by[last] == s.by[d] * out_dims[d];
-    });
+                          return s.by[last] == s.by[d] * out_dims[d];
+                        });
     const int to = merges ? last : shape.rank++;
     shape.dims[to] = merges ? shape.dims[to] * out_dims[d] : out_dims[d];
     for (size_t i = 0; i < n; ++i) strides[i].by[to] = strides[i].by[d];

@@ -76,8 +76,8 @@ class Call {
 struct CallOp {
   const char* name;
   void (*run)(const Call&);
-  size_t (*scratch)(const Call&) = nullptr;  // looks at shapes only
-  bool in_place = false;                     // output 0 may be input 0
+  size_t (*scratch)(const Call&) = nullptr;        // looks at shapes only
+  bool in_place = false;                           // output 0 may be input 0
   const char* (*refuse)(const Region&) = nullptr;  // why this region is not served, or null
 };
 

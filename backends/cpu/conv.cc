@@ -125,9 +125,7 @@ class ConvPrepared final : public Prepared {
     return p;
   }
   // Room for one tile: never less for a deeper product.
-  static int64_t tile_size(const Shape& s) {
-    return kTileElements + s.depth() * gemm_ops<T>().nr;
-  }
+  static int64_t tile_size(const Shape& s) { return kTileElements + s.depth() * gemm_ops<T>().nr; }
 
   const T* load(const Tensor* values, int32_t id, T* piece) const {
     const void* data = values_.data(values, id);
@@ -233,8 +231,8 @@ class ConvPrepared final : public Prepared {
       const int64_t plane = task / parts / tile_count;
       const int64_t first = tile * width, count = std::min(width, window.out_count - first);
       T* packed = tiles + slot * tile_size(s);
-      pack_positions(window, spec_.transposed, x + plane * s.channels * window.in_count,
-                     s.channels, first, count, ops.nr, packed);
+      pack_positions(window, spec_.transposed, x + plane * s.channels * window.in_count, s.channels,
+                     first, count, ops.nr, packed);
       GemmBlock<T> g;
       g.m = s.filters;
       g.n = count;

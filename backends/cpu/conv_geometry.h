@@ -15,8 +15,8 @@ struct WindowAttrs {
   std::vector<int64_t> output_padding;  // ConvTranspose
   bool output_shape = false;            // ConvTranspose: it sets the pads
 
-  static WindowAttrs read(const int64_t* attrs, unsigned auto_pad, unsigned pads,
-                          unsigned strides, unsigned dilations);
+  static WindowAttrs read(const int64_t* attrs, unsigned auto_pad, unsigned pads, unsigned strides,
+                          unsigned dilations);
 };
 
 // A window over the spatial axes of one input and output.

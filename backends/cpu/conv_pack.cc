@@ -26,8 +26,7 @@ struct PanelSource {
 int64_t source_offset(const Window& w, bool transposed, const int64_t* out, const int64_t* k) {
   int64_t offset = 0;
   for (int d = 0; d < w.rank; ++d) {
-    const int64_t i =
-        transposed ? w.transposed_source(d, out[d], k[d]) : w.source(d, out[d], k[d]);
+    const int64_t i = transposed ? w.transposed_source(d, out[d], k[d]) : w.source(d, out[d], k[d]);
     if (i < 0 || i >= w.in[d]) return -1;
     offset = offset * w.in[d] + i;
   }
@@ -167,8 +166,8 @@ void convolve_plane(const Window& w, const T* x, const T* weights, T bias, T* y)
 
 template void pack_positions<float>(const Window&, bool, const float*, int64_t, int64_t, int64_t,
                                     int64_t, float*);
-template void pack_positions<double>(const Window&, bool, const double*, int64_t, int64_t,
-                                     int64_t, int64_t, double*);
+template void pack_positions<double>(const Window&, bool, const double*, int64_t, int64_t, int64_t,
+                                     int64_t, double*);
 template void convolve_plane<float>(const Window&, const float*, const float*, float, float*);
 template void convolve_plane<double>(const Window&, const double*, const double*, double, double*);
 

@@ -163,9 +163,8 @@ void fill(char* dst, const char* element, size_t element_size, int64_t count) {
     T value;
     std::memcpy(&value, element, sizeof(T));
     auto* out = reinterpret_cast<T*>(dst);
-    parallel_for(count, kChunkBytes / sizeof(T), [&](int64_t begin, int64_t end) {
-      std::fill(out + begin, out + end, value);
-    });
+    parallel_for(count, kChunkBytes / sizeof(T),
+                 [&](int64_t begin, int64_t end) { std::fill(out + begin, out + end, value); });
   });
 }
 

@@ -21,7 +21,8 @@ template <class F>
 bool with_int_type(nef_dtype dtype, F&& f) {
   switch (dtype) {
     case NEF_INT8: f(int8_t{}); return true;
-    case NEF_BOOL: case NEF_UINT8: f(uint8_t{}); return true;
+    case NEF_BOOL:
+    case NEF_UINT8: f(uint8_t{}); return true;
     case NEF_INT16: f(int16_t{}); return true;
     case NEF_UINT16: f(uint16_t{}); return true;
     case NEF_INT32: f(int32_t{}); return true;

@@ -12,13 +12,13 @@
 namespace nef::cpu {
 namespace {
 
-constexpr size_t kArenaBytes = 64 * 1024;      // tiles of one thread, on its stack
-constexpr size_t kSlotBytes = 48 * 1024;       // of these, for the slots of the program
-constexpr int64_t kMaxTile = 512;              // elements
-constexpr int64_t kMaxPeriod = 1024;           // longest row kept as a repeated pattern
-constexpr int64_t kRowTiling = 256;            // rows this long are tiled one by one
-constexpr double kChunkNanoseconds = 30e3;     // least work worth another thread
-constexpr size_t kStreamBytes = 8u << 20;      // outputs this large go past the caches
+constexpr size_t kArenaBytes = 64 * 1024;   // tiles of one thread, on its stack
+constexpr size_t kSlotBytes = 48 * 1024;    // of these, for the slots of the program
+constexpr int64_t kMaxTile = 512;           // elements
+constexpr int64_t kMaxPeriod = 1024;        // longest row kept as a repeated pattern
+constexpr int64_t kRowTiling = 256;         // rows this long are tiled one by one
+constexpr double kChunkNanoseconds = 30e3;  // least work worth another thread
+constexpr size_t kStreamBytes = 8u << 20;   // outputs this large go past the caches
 
 // How an input meets the output's walk.
 enum class Access : uint8_t { kDense, kPattern, kGather };
@@ -26,20 +26,20 @@ enum class Access : uint8_t { kDense, kPattern, kGather };
 struct InputPlan {
   const char* data;
   Access access;
-  int64_t period;        // kPattern: elements after which it repeats
-  size_t pattern_offset; // kPattern: its copy in the arena
+  int64_t period;         // kPattern: elements after which it repeats
+  size_t pattern_offset;  // kPattern: its copy in the arena
 };
 
 // One launch: shapes are known, nothing is written yet. Lives in the launch's scratch.
 struct LaunchPlan {
   BroadcastShape shape;
-  int64_t tile;           // elements
-  int64_t row;            // elements after which tiles start anew
+  int64_t tile;  // elements
+  int64_t row;   // elements after which tiles start anew
   int64_t tiles_per_row;
   int64_t tiles;
   size_t slot_bytes;
   char* out;
-  bool large;             // more than the caches hold: prefetch, stream
+  bool large;  // more than the caches hold: prefetch, stream
 };
 
 size_t round_up(size_t n, size_t to) { return (n + to - 1) / to * to; }
@@ -111,8 +111,8 @@ class Launch {
     if (!repeats_rows(by, last)) return;
     in.period = by.by[last] == 0 ? 1 : shape.inner();
     if (in.period > kMaxPeriod) return;
-    const size_t bytes = round_up(
-        static_cast<size_t>(in.period + plan_.tile) * program_.inputs[i].element_size, 64);
+    const size_t bytes =
+        round_up(static_cast<size_t>(in.period + plan_.tile) * program_.inputs[i].element_size, 64);
     if (*used + bytes > kArenaBytes) return;
     in.access = Access::kPattern;
     in.pattern_offset = *used;
@@ -246,8 +246,7 @@ class ElementwiseKernel final : public Kernel {
     const Value& in = region_->values[static_cast<size_t>(input)];
     const Value& out = region_->values[static_cast<size_t>(output)];
     if (in.dtype != out.dtype || in.dims != out.dims) return false;
-    const bool fixed =
-        std::find(in.dims.begin(), in.dims.end(), NEF_DIM_UNKNOWN) == in.dims.end();
+    const bool fixed = std::find(in.dims.begin(), in.dims.end(), NEF_DIM_UNKNOWN) == in.dims.end();
     return fixed || reads_only(input);
   }
 

@@ -75,9 +75,16 @@ void move_tile_8(const TileArgs& args) { std::memcpy(args.out, args.in[0], args.
 
 TileFn move_fn(nef_dtype dtype) {
   switch (dtype) {
-    case NEF_BOOL: case NEF_INT8: case NEF_UINT8: return move_tile_1;
-    case NEF_INT16: case NEF_UINT16: case NEF_FLOAT16: case NEF_BFLOAT16: return move_tile_2;
-    case NEF_INT32: case NEF_UINT32: case NEF_FLOAT32: return move_tile_4;
+    case NEF_BOOL:
+    case NEF_INT8:
+    case NEF_UINT8: return move_tile_1;
+    case NEF_INT16:
+    case NEF_UINT16:
+    case NEF_FLOAT16:
+    case NEF_BFLOAT16: return move_tile_2;
+    case NEF_INT32:
+    case NEF_UINT32:
+    case NEF_FLOAT32: return move_tile_4;
     default: return move_tile_8;
   }
 }

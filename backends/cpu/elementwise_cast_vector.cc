@@ -144,7 +144,8 @@ TileFn vector_cast(nef_dtype from, nef_dtype to) {
       case NEF_FLOAT16: return map_cast<Half, float, FromFloat16>;
       case NEF_BFLOAT16: return map_cast<uint16_t, float, FromBfloat16>;
       case NEF_INT32: return map_cast<int32_t, float, FromInt32>;
-      case NEF_BOOL: case NEF_UINT8: return map_cast<uint8_t, float, FromByte>;
+      case NEF_BOOL:
+      case NEF_UINT8: return map_cast<uint8_t, float, FromByte>;
       case NEF_INT8: return map_cast<int8_t, float, FromByte>;
       default: return nullptr;
     }

@@ -36,13 +36,13 @@ void map_math(const TileArgs& args) {
   hn::StoreN(Op::apply(d, hn::LoadN(d, a + i, rest), p, q), d, out + i, rest);
 }
 
-#define NEF_MATH(Name, expression)                                  \
-  struct Name {                                                     \
-    static HWY_INLINE V32 apply(D32 d, V32 x, float p, float q) {   \
-      (void)p;                                                      \
-      (void)q;                                                      \
-      return expression;                                            \
-    }                                                               \
+#define NEF_MATH(Name, expression)                                \
+  struct Name {                                                   \
+    static HWY_INLINE V32 apply(D32 d, V32 x, float p, float q) { \
+      (void)p;                                                    \
+      (void)q;                                                    \
+      return expression;                                          \
+    }                                                             \
   };
 NEF_MATH(Exp, exp(d, x))
 NEF_MATH(Log, log(d, x))
@@ -54,9 +54,8 @@ NEF_MATH(Sigmoid, sigmoid(d, x))
 NEF_MATH(Silu, hn::Mul(x, sigmoid(d, hn::Mul(x, hn::Set(d, p)))))
 NEF_MATH(Elu, hn::IfThenElse(hn::Ge(x, hn::Zero(d)), x, hn::Mul(hn::Set(d, p), expm1(d, x))))
 // gamma x for x > 0, else gamma alpha (e^x - 1).
-NEF_MATH(Selu, hn::Mul(hn::Set(d, q),
-                       hn::IfThenElse(hn::Gt(x, hn::Zero(d)), x,
-                                      hn::Mul(hn::Set(d, p), expm1(d, x)))))
+NEF_MATH(Selu, hn::Mul(hn::Set(d, q), hn::IfThenElse(hn::Gt(x, hn::Zero(d)), x,
+                                                     hn::Mul(hn::Set(d, p), expm1(d, x)))))
 #undef NEF_MATH
 
 struct Celu {

@@ -7,12 +7,21 @@
 namespace nef::cpu {
 
 enum class OpForm : uint8_t {
-  kUnary,      // tile op on the input
-  kBinary,     // tile op on both inputs
-  kSwapped,    // the same with the inputs exchanged
-  kFold,       // tile op folded over all inputs
-  kMean,       // kFold, then scaled by 1 / count
-  kCast, kCastLike, kClip, kMod, kPow, kBitShift, kWhere, kGelu, kIsInf, kIdentity
+  kUnary,    // tile op on the input
+  kBinary,   // tile op on both inputs
+  kSwapped,  // the same with the inputs exchanged
+  kFold,     // tile op folded over all inputs
+  kMean,     // kFold, then scaled by 1 / count
+  kCast,
+  kCastLike,
+  kClip,
+  kMod,
+  kPow,
+  kBitShift,
+  kWhere,
+  kGelu,
+  kIsInf,
+  kIdentity
 };
 
 constexpr unsigned kNoSlot = 63;  // an attribute slot that is never present

@@ -20,13 +20,32 @@ struct Tile {
 double cost_of(TileOp op) {
   switch (op) {
     case TileOp::kPow: return 10;
-    case TileOp::kMod: case TileOp::kFMod: case TileOp::kTan: case TileOp::kAsin:
-    case TileOp::kAcos: case TileOp::kAtan: case TileOp::kAsinh: case TileOp::kAcosh:
-    case TileOp::kAtanh: case TileOp::kSinh: case TileOp::kCosh: return 8;
-    case TileOp::kGelu: case TileOp::kErf: case TileOp::kMish: return 1.5;
-    case TileOp::kExp: case TileOp::kLog: case TileOp::kTanh: case TileOp::kSigmoid:
-    case TileOp::kSilu: case TileOp::kGeluTanh: case TileOp::kSoftplus: case TileOp::kSin:
-    case TileOp::kCos: case TileOp::kElu: case TileOp::kSelu: case TileOp::kCelu: return 0.8;
+    case TileOp::kMod:
+    case TileOp::kFMod:
+    case TileOp::kTan:
+    case TileOp::kAsin:
+    case TileOp::kAcos:
+    case TileOp::kAtan:
+    case TileOp::kAsinh:
+    case TileOp::kAcosh:
+    case TileOp::kAtanh:
+    case TileOp::kSinh:
+    case TileOp::kCosh: return 8;
+    case TileOp::kGelu:
+    case TileOp::kErf:
+    case TileOp::kMish: return 1.5;
+    case TileOp::kExp:
+    case TileOp::kLog:
+    case TileOp::kTanh:
+    case TileOp::kSigmoid:
+    case TileOp::kSilu:
+    case TileOp::kGeluTanh:
+    case TileOp::kSoftplus:
+    case TileOp::kSin:
+    case TileOp::kCos:
+    case TileOp::kElu:
+    case TileOp::kSelu:
+    case TileOp::kCelu: return 0.8;
     default: return 0.15;
   }
 }
@@ -37,8 +56,7 @@ struct Unsupported {
 
 class Builder {
  public:
-  explicit Builder(const Region& region)
-      : region_(region), tile_of_(region.values.size(), -1) {}
+  explicit Builder(const Region& region) : region_(region), tile_of_(region.values.size(), -1) {}
 
   TileProgram build() {
     for (const Node& node : region_.nodes) add_node(node);
@@ -132,8 +150,7 @@ class Builder {
       case OpForm::kUnary:
         return apply(row, row.tile_op, {input(node, 0)}, nef_attr_float(attrs, row.p0_slot, 0),
                      nef_attr_float(attrs, row.p1_slot, 0));
-      case OpForm::kBinary:
-        return apply(row, row.tile_op, {input(node, 0), input(node, 1)});
+      case OpForm::kBinary: return apply(row, row.tile_op, {input(node, 0), input(node, 1)});
       case OpForm::kSwapped: {
         const int a = input(node, 0);
         return apply(row, row.tile_op, {input(node, 1), a});
@@ -142,7 +159,8 @@ class Builder {
       case OpForm::kMean:
         return apply(row, TileOp::kScale, {fold(row, node)},
                      1.0 / static_cast<double>(node.inputs.size()));
-      case OpForm::kCast: case OpForm::kCastLike: return cast(node);
+      case OpForm::kCast:
+      case OpForm::kCastLike: return cast(node);
       case OpForm::kClip: return clip(row, node);
       case OpForm::kMod: {
         const bool fmod = nef_attr_int(attrs, NEF_MOD_FMOD, 0) != 0;
@@ -174,9 +192,7 @@ class Builder {
     return attr_is(attrs, NEF_BIT_SHIFT_DIRECTION, "LEFT") ? TileOp::kShiftLeft
                                                            : TileOp::kShiftRight;
   }
-  static bool is_tanh(const int64_t* attrs) {
-    return attr_is(attrs, NEF_GELU_APPROXIMATE, "tanh");
-  }
+  static bool is_tanh(const int64_t* attrs) { return attr_is(attrs, NEF_GELU_APPROXIMATE, "tanh"); }
 
   int fold(const OpRow& row, const Node& node) {
     int t = input(node, 0);

@@ -14,9 +14,9 @@ namespace nef::cpu {
 // Loads tile `t` of an input into a slot, or (fn set) runs a tile function on slots.
 struct TileStep {
   TileFn fn = nullptr;
-  int input = -1;              // loads: index into TileProgram::inputs
-  int out = -1;                // slot
-  int in[3] = {-1, -1, -1};    // slots
+  int input = -1;            // loads: index into TileProgram::inputs
+  int out = -1;              // slot
+  int in[3] = {-1, -1, -1};  // slots
   double p0 = 0, p1 = 0;
 };
 

@@ -129,15 +129,42 @@ double selu(double x, double alpha, double gamma) {
 double silu(double x, double alpha, double) { return x * sigmoid(alpha * x); }
 
 // libm's functions are overloaded; these name one.
-template <class T> T acos(T x) { return std::acos(x); }
-template <class T> T acosh(T x) { return std::acosh(x); }
-template <class T> T asin(T x) { return std::asin(x); }
-template <class T> T asinh(T x) { return std::asinh(x); }
-template <class T> T atan(T x) { return std::atan(x); }
-template <class T> T atanh(T x) { return std::atanh(x); }
-template <class T> T cosh(T x) { return std::cosh(x); }
-template <class T> T sinh(T x) { return std::sinh(x); }
-template <class T> T tan(T x) { return std::tan(x); }
+template <class T>
+T acos(T x) {
+  return std::acos(x);
+}
+template <class T>
+T acosh(T x) {
+  return std::acosh(x);
+}
+template <class T>
+T asin(T x) {
+  return std::asin(x);
+}
+template <class T>
+T asinh(T x) {
+  return std::asinh(x);
+}
+template <class T>
+T atan(T x) {
+  return std::atan(x);
+}
+template <class T>
+T atanh(T x) {
+  return std::atanh(x);
+}
+template <class T>
+T cosh(T x) {
+  return std::cosh(x);
+}
+template <class T>
+T sinh(T x) {
+  return std::sinh(x);
+}
+template <class T>
+T tan(T x) {
+  return std::tan(x);
+}
 double cos(double x) { return std::cos(x); }
 double sin(double x) { return std::sin(x); }
 double exp(double x) { return std::exp(x); }

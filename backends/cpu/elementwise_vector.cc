@@ -125,13 +125,13 @@ void select(const TileArgs& args) {
 template <class T>
 inline constexpr bool kFloat = std::is_floating_point_v<T>;
 
-#define NEF_BINARY(Name, expression)                   \
-  struct Name {                                        \
-    template <class D, class V = hn::Vec<D>>           \
-    static HWY_INLINE auto apply(D d, V a, V b) {      \
-      (void)d;                                         \
-      return expression;                               \
-    }                                                  \
+#define NEF_BINARY(Name, expression)              \
+  struct Name {                                   \
+    template <class D, class V = hn::Vec<D>>      \
+    static HWY_INLINE auto apply(D d, V a, V b) { \
+      (void)d;                                    \
+      return expression;                          \
+    }                                             \
   };
 NEF_BINARY(Add, hn::Add(a, b))
 NEF_BINARY(Sub, hn::Sub(a, b))
@@ -169,18 +169,18 @@ struct Min {
 };
 
 // Unary ops may keep the attributes p, q as vectors of D.
-#define NEF_UNARY(Name, expression)                                                    \
-  template <class D>                                                                   \
-  struct Name {                                                                        \
-    using T = hn::TFromD<D>;                                                           \
-    using V = hn::Vec<D>;                                                              \
-    HWY_INLINE Name(D, const TileArgs& args)                                           \
-        : p(static_cast<T>(args.p0)), q(static_cast<T>(args.p1)) {}                    \
-    HWY_INLINE auto operator()(D d, V x) const {                                       \
-      (void)d;                                                                         \
-      return expression;                                                               \
-    }                                                                                  \
-    T p, q;                                                                            \
+#define NEF_UNARY(Name, expression)                                 \
+  template <class D>                                                \
+  struct Name {                                                     \
+    using T = hn::TFromD<D>;                                        \
+    using V = hn::Vec<D>;                                           \
+    HWY_INLINE Name(D, const TileArgs& args)                        \
+        : p(static_cast<T>(args.p0)), q(static_cast<T>(args.p1)) {} \
+    HWY_INLINE auto operator()(D d, V x) const {                    \
+      (void)d;                                                      \
+      return expression;                                            \
+    }                                                               \
+    T p, q;                                                         \
   };
 NEF_UNARY(Abs, hn::Abs(x))
 NEF_UNARY(NegateFloat, hn::Neg(x))
@@ -333,7 +333,8 @@ TileFn for_number(TileOp op) {
 TileFn vector_fn(TileOp op, nef_dtype dtype) {
   switch (dtype) {
     case NEF_INT8: return for_number<int8_t>(op);
-    case NEF_BOOL: case NEF_UINT8: return for_number<uint8_t>(op);
+    case NEF_BOOL:
+    case NEF_UINT8: return for_number<uint8_t>(op);
     case NEF_INT16: return for_number<int16_t>(op);
     case NEF_UINT16: return for_number<uint16_t>(op);
     case NEF_INT32: return for_number<int32_t>(op);

@@ -34,11 +34,11 @@ template <typename T>
 struct GemmBlock {
   int64_t m = 0, n = 0, k = 0;
   int64_t panel_begin = 0, panel_end = -1;  // only these row panels of C; -1: to the last
-  const T* a = nullptr;      // in place: element (i, p) at a[i * a_row + p * a_k]
+  const T* a = nullptr;                     // in place: element (i, p) at a[i * a_row + p * a_k]
   int64_t a_row = 0, a_k = 1;
-  bool a_packed = false;     // a is a packed matrix of m rows; strides unused
-  T* a_buffer = nullptr;     // not null: pack A here first, gemm_a_buffer() elements
-  const T* b = nullptr;      // packed panels
+  bool a_packed = false;  // a is a packed matrix of m rows; strides unused
+  T* a_buffer = nullptr;  // not null: pack A here first, gemm_a_buffer() elements
+  const T* b = nullptr;   // packed panels
   T* c = nullptr;
   int64_t ldc = 0;
   int64_t row0 = 0, col0 = 0;  // position of C in the whole matrix, for `tile`

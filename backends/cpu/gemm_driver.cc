@@ -22,9 +22,8 @@ Grid make_grid(int64_t m, int64_t n, int64_t k, int64_t slots) {
   if (slots <= 1) return grid;
   const auto& ops = gemm_ops<T>();
   const int64_t row_panels = ceil_div(m, ops.mr), col_panels = ceil_div(n, ops.nr);
-  const int64_t wanted =
-      std::clamp<int64_t>(m * n / kTaskWork * k + m * n % kTaskWork * k / kTaskWork, 1,
-                          slots * kTasksPerSlot);
+  const int64_t wanted = std::clamp<int64_t>(
+      m * n / kTaskWork * k + m * n % kTaskWork * k / kTaskWork, 1, slots * kTasksPerSlot);
   while (grid.rows * grid.cols < wanted) {
     const bool rows_splittable = row_panels >= 4 * grid.rows;
     const bool cols_splittable = col_panels >= 2 * grid.cols;

@@ -44,14 +44,19 @@ std::optional<EpilogueStep> unary_step(const Region& region, const Node& node) {
     case NEF_OP_SILU:
       return EpilogueStep{EpilogueOp::kSilu, -1, {}, nef_attr_float(attrs, NEF_SILU_ALPHA, 1)};
     case NEF_OP_LEAKY_RELU:
-      return EpilogueStep{EpilogueOp::kLeakyRelu, -1, {},
-                          nef_attr_float(attrs, NEF_LEAKY_RELU_ALPHA, 0.01)};
+      return EpilogueStep{
+          EpilogueOp::kLeakyRelu, -1, {}, nef_attr_float(attrs, NEF_LEAKY_RELU_ALPHA, 0.01)};
     case NEF_OP_HARD_SIGMOID:
-      return EpilogueStep{EpilogueOp::kHardSigmoid, -1, {},
+      return EpilogueStep{EpilogueOp::kHardSigmoid,
+                          -1,
+                          {},
                           nef_attr_float(attrs, NEF_HARD_SIGMOID_ALPHA, 0.2),
                           nef_attr_float(attrs, NEF_HARD_SIGMOID_BETA, 0.5)};
     case NEF_OP_CLIP: {
-      EpilogueStep step{EpilogueOp::kClip, -1, {}, -std::numeric_limits<double>::infinity(),
+      EpilogueStep step{EpilogueOp::kClip,
+                        -1,
+                        {},
+                        -std::numeric_limits<double>::infinity(),
                         std::numeric_limits<double>::infinity()};
       for (size_t i = 1; i < 3; ++i) {
         if (!node.has_input(i)) continue;
@@ -91,8 +96,7 @@ std::string refusal(const Node& node, const char* reason) {
 }
 
 bool add_binary(const Region& region, const Node& node, const BinaryRule& rule, int32_t chain,
-                const std::vector<int64_t>& out, int row_dims, Epilogue* steps,
-                std::string* why) {
+                const std::vector<int64_t>& out, int row_dims, Epilogue* steps, std::string* why) {
   if (node.inputs.size() != 2 || node.inputs[0] < 0 || node.inputs[1] < 0) {
     *why = refusal(node, "does not have two inputs");
     return false;

@@ -12,16 +12,39 @@
 namespace nef::cpu {
 
 enum class EpilogueOp : uint8_t {
-  kAdd, kSub, kReverseSub, kMul, kDiv, kReverseDiv, kMax, kMin,  // with an operand
-  kSquare, kRelu, kLeakyRelu, kClip, kGelu, kGeluTanh, kSilu, kSigmoid, kHardSigmoid, kHardSwish,
-  kTanh, kErf, kExp, kSqrt, kNeg, kAbs, kReciprocal, kScale,
+  kAdd,
+  kSub,
+  kReverseSub,
+  kMul,
+  kDiv,
+  kReverseDiv,
+  kMax,
+  kMin,  // with an operand
+  kSquare,
+  kRelu,
+  kLeakyRelu,
+  kClip,
+  kGelu,
+  kGeluTanh,
+  kSilu,
+  kSigmoid,
+  kHardSigmoid,
+  kHardSwish,
+  kTanh,
+  kErf,
+  kExp,
+  kSqrt,
+  kNeg,
+  kAbs,
+  kReciprocal,
+  kScale,
 };
 
 struct EpilogueStep {
   EpilogueOp op;
-  int32_t value = -1;          // region value of the operand
+  int32_t value = -1;            // region value of the operand
   std::vector<float> literal{};  // the operand, when it is part of the structure
-  double p0 = 0, p1 = 0;       // parameters; p0 also scales the operand of kAdd
+  double p0 = 0, p1 = 0;         // parameters; p0 also scales the operand of kAdd
 };
 using Epilogue = std::vector<EpilogueStep>;
 

@@ -40,9 +40,8 @@ void unary(D d, EpilogueOp op, T p0, T p1, T* c, int64_t n) {
     case EpilogueOp::kRelu:
       return map([&](auto x) HWY_ATTR { return hn::IfThenElse(hn::Lt(x, zero), zero, x); });
     case EpilogueOp::kLeakyRelu:
-      return map([&](auto x) HWY_ATTR {
-        return hn::IfThenElse(hn::Lt(x, zero), hn::Mul(x, a), x);
-      });
+      return map([&](auto x)
+                     HWY_ATTR { return hn::IfThenElse(hn::Lt(x, zero), hn::Mul(x, a), x); });
     case EpilogueOp::kClip:
       return map([&](auto x) HWY_ATTR {
         const auto y = hn::IfThenElse(hn::Lt(x, a), a, x);
@@ -114,13 +113,11 @@ void binary(D d, EpilogueOp op, T scale, const T* operand, int64_t col_stride, T
     case EpilogueOp::kReverseDiv:
       return map([&](auto x, auto y) HWY_ATTR { return hn::Div(y, x); });
     case EpilogueOp::kMax:
-      return map([&](auto x, auto y) HWY_ATTR {
-        return hn::IfThenElse(hn::Or(hn::IsNaN(x), hn::Gt(x, y)), x, y);
-      });
+      return map([&](auto x, auto y)
+                     HWY_ATTR { return hn::IfThenElse(hn::Or(hn::IsNaN(x), hn::Gt(x, y)), x, y); });
     case EpilogueOp::kMin:
-      return map([&](auto x, auto y) HWY_ATTR {
-        return hn::IfThenElse(hn::Or(hn::IsNaN(x), hn::Lt(x, y)), x, y);
-      });
+      return map([&](auto x, auto y)
+                     HWY_ATTR { return hn::IfThenElse(hn::Or(hn::IsNaN(x), hn::Lt(x, y)), x, y); });
     default: break;
   }
 }
@@ -147,8 +144,7 @@ void run(const EpilogueRun<T>& e, int64_t row, int64_t col, int64_t rows, int64_
         unary(d, e.ops[s], e.p0[s], e.p1[s], c, cols);
         continue;
       }
-      const T* data =
-          operand.data + operand_row(operand, row + i) + col * operand.col_stride;
+      const T* data = operand.data + operand_row(operand, row + i) + col * operand.col_stride;
       binary(d, e.ops[s], e.p0[s], data, operand.col_stride, c, cols);
     }
   }
@@ -157,8 +153,8 @@ void run_float(const EpilogueRun<float>& e, int64_t row, int64_t col, int64_t ro
                float* c, int64_t ldc) {
   run(e, row, col, rows, cols, c, ldc);
 }
-void run_double(const EpilogueRun<double>& e, int64_t row, int64_t col, int64_t rows,
-                int64_t cols, double* c, int64_t ldc) {
+void run_double(const EpilogueRun<double>& e, int64_t row, int64_t col, int64_t rows, int64_t cols,
+                double* c, int64_t ldc) {
   run(e, row, col, rows, cols, c, ldc);
 }
 
@@ -178,8 +174,8 @@ void run_epilogue<float>(const void* context, int64_t row, int64_t col, int64_t 
   (*static_cast<const EpilogueRun<float>*>(context), row, col, rows, cols, c, ldc);
 }
 template <>
-void run_epilogue<double>(const void* context, int64_t row, int64_t col, int64_t rows,
-                          int64_t cols, double* c, int64_t ldc) {
+void run_epilogue<double>(const void* context, int64_t row, int64_t col, int64_t rows, int64_t cols,
+                          double* c, int64_t ldc) {
   HWY_DYNAMIC_DISPATCH(run_double)
   (*static_cast<const EpilogueRun<double>*>(context), row, col, rows, cols, c, ldc);
 }

@@ -42,29 +42,29 @@ HWY_NOINLINE void tile(D d, const T* HWY_RESTRICT a, int64_t a_row, int64_t a_k,
                        bool accumulate) {
   using V = hn::Vec<D>;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-#define NEF_DECLARE(i)                             \
-  V p##i = hn::Zero(d), q##i = hn::Zero(d);        \
-  if constexpr (i < MR) {                          \
-    if (accumulate) {                              \
-      p##i = hn::LoadU(d, c + i * ldc);            \
-      q##i = hn::LoadU(d, c + i * ldc + lanes);    \
-    }                                              \
+#define NEF_DECLARE(i)                          \
+  V p##i = hn::Zero(d), q##i = hn::Zero(d);     \
+  if constexpr (i < MR) {                       \
+    if (accumulate) {                           \
+      p##i = hn::LoadU(d, c + i * ldc);         \
+      q##i = hn::LoadU(d, c + i * ldc + lanes); \
+    }                                           \
   }
   NEF_ROWS(NEF_DECLARE)
 #undef NEF_DECLARE
-#define NEF_FMA(i)                                              \
-  if constexpr (i < MR) {                                       \
-    const V x = hn::Set(d, kPacked ? a[i] : a[i * a_row]);      \
-    p##i = hn::MulAdd(x, b0, p##i);                             \
-    q##i = hn::MulAdd(x, b1, q##i);                             \
+#define NEF_FMA(i)                                         \
+  if constexpr (i < MR) {                                  \
+    const V x = hn::Set(d, kPacked ? a[i] : a[i * a_row]); \
+    p##i = hn::MulAdd(x, b0, p##i);                        \
+    q##i = hn::MulAdd(x, b1, q##i);                        \
   }
-#define NEF_STEP                                \
-  {                                             \
-    const V b0 = hn::LoadU(d, b);               \
-    const V b1 = hn::LoadU(d, b + lanes);       \
-    NEF_ROWS(NEF_FMA)                           \
-    a += kPacked ? MR : a_k;                    \
-    b += 2 * lanes;                             \
+#define NEF_STEP                          \
+  {                                       \
+    const V b0 = hn::LoadU(d, b);         \
+    const V b1 = hn::LoadU(d, b + lanes); \
+    NEF_ROWS(NEF_FMA)                     \
+    a += kPacked ? MR : a_k;              \
+    b += 2 * lanes;                       \
   }
   int64_t p = 0;
   for (; p + 2 <= k; p += 2) {
@@ -76,10 +76,10 @@ HWY_NOINLINE void tile(D d, const T* HWY_RESTRICT a, int64_t a_row, int64_t a_k,
   if (p < k) NEF_STEP
 #undef NEF_STEP
 #undef NEF_FMA
-#define NEF_STORE(i)                            \
-  if constexpr (i < MR) {                       \
-    hn::StoreU(p##i, d, c + i * ldc);           \
-    hn::StoreU(q##i, d, c + i * ldc + lanes);   \
+#define NEF_STORE(i)                          \
+  if constexpr (i < MR) {                     \
+    hn::StoreU(p##i, d, c + i * ldc);         \
+    hn::StoreU(q##i, d, c + i * ldc + lanes); \
   }
   NEF_ROWS(NEF_STORE)
 #undef NEF_STORE
@@ -96,11 +96,11 @@ HWY_NOINLINE void tile_one_row(D d, const T* HWY_RESTRICT a, int64_t a_k, const 
     p0 = hn::LoadU(d, c);
     q0 = hn::LoadU(d, c + lanes);
   }
-#define NEF_STEP(i)                                           \
-  {                                                           \
-    const V x = hn::Set(d, a[i * a_k]);                       \
-    p##i = hn::MulAdd(x, hn::LoadU(d, b + 2 * i * lanes), p##i);          \
-    q##i = hn::MulAdd(x, hn::LoadU(d, b + (2 * i + 1) * lanes), q##i);    \
+#define NEF_STEP(i)                                                    \
+  {                                                                    \
+    const V x = hn::Set(d, a[i * a_k]);                                \
+    p##i = hn::MulAdd(x, hn::LoadU(d, b + 2 * i * lanes), p##i);       \
+    q##i = hn::MulAdd(x, hn::LoadU(d, b + (2 * i + 1) * lanes), q##i); \
   }
   int64_t p = 0;
   for (; p + 4 <= k; p += 4) {
@@ -108,8 +108,7 @@ HWY_NOINLINE void tile_one_row(D d, const T* HWY_RESTRICT a, int64_t a_k, const 
     hwy::Prefetch(b + 66 * lanes);
     hwy::Prefetch(b + 68 * lanes);
     hwy::Prefetch(b + 70 * lanes);
-    NEF_STEP(0) NEF_STEP(1) NEF_STEP(2) NEF_STEP(3)
-    a += 4 * a_k;
+    NEF_STEP(0) NEF_STEP(1) NEF_STEP(2) NEF_STEP(3) a += 4 * a_k;
     b += 8 * lanes;
   }
   for (; p < k; ++p) {
@@ -140,8 +139,7 @@ void run_tile(int64_t rows, bool packed, const T* a, int64_t a_row, int64_t a_k,
 // The last panel may be narrower than the tile: computed beside C, then copied.
 template <typename T>
 HWY_NOINLINE void run_edge(int64_t rows, int64_t cols, bool packed, const T* a, int64_t a_row,
-                           int64_t a_k, const T* b, int64_t k, T* c, int64_t ldc,
-                           bool accumulate) {
+                           int64_t a_k, const T* b, int64_t k, T* c, int64_t ldc, bool accumulate) {
   HWY_ALIGN T buffer[kMr * kMaxNr<T>] = {};
   const int64_t width = 2 * static_cast<int64_t>(hn::Lanes(Tag<T>()));
   if (accumulate) {
@@ -326,8 +324,8 @@ HWY_INLINE T dot(D d, const T* HWY_RESTRICT a, const T* HWY_RESTRICT b, int64_t 
 }
 
 template <typename T>
-void dots(const T* a, int64_t a_row, const T* b, int64_t ldb, int64_t m, int64_t n, int64_t k,
-          T* c, int64_t ldc) {
+void dots(const T* a, int64_t a_row, const T* b, int64_t ldb, int64_t m, int64_t n, int64_t k, T* c,
+          int64_t ldc) {
   const Tag<T> d;
   for (int64_t j = 0; j < n; ++j) {
     for (int64_t i = 0; i < m; ++i) c[i * ldc + j] = dot(d, a + i * a_row, b + j * ldb, k);

@@ -72,8 +72,7 @@ class ValueTable {
 
 inline std::string_view attr_string(const int64_t* attrs, unsigned slot) {
   const char* text = nef_attr_string(attrs, slot);
-  return text == nullptr ? std::string_view()
-                         : std::string_view(text, nef_attr_count(attrs, slot));
+  return text == nullptr ? std::string_view() : std::string_view(text, nef_attr_count(attrs, slot));
 }
 inline std::vector<int64_t> attr_ints(const int64_t* attrs, unsigned slot) {
   const int64_t* p = nef_attr_ints(attrs, slot);

@@ -26,9 +26,7 @@ template <typename Body>
 void parallel_for(int64_t n, int64_t grain, const Body& body) {
   host().parallel_for(
       n, grain,
-      [](void* arg, int64_t begin, int64_t end) {
-        (*static_cast<const Body*>(arg))(begin, end);
-      },
+      [](void* arg, int64_t begin, int64_t end) { (*static_cast<const Body*>(arg))(begin, end); },
       const_cast<void*>(static_cast<const void*>(&body)));
 }
 

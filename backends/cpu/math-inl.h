@@ -63,8 +63,8 @@ HWY_INLINE V exp(D d, V x) {
   const V n = hn::Round(hn::Mul(x, hn::Set(d, 1.44269504f)));
   V r = hn::NegMulAdd(n, hn::Set(d, 0.693145751953125f), x);
   r = hn::NegMulAdd(n, hn::Set(d, 1.42860677e-6f), r);
-  const V q = polynomial(d, r, 0.499999934f, 0.166665201f, 0.0416683942f, 0.00836878041f,
-                         0.00138144671f);
+  const V q =
+      polynomial(d, r, 0.499999934f, 0.166665201f, 0.0416683942f, 0.00836878041f, 0.00138144671f);
   const V p = hn::Add(hn::MulAdd(hn::Mul(r, r), q, r), hn::Set(d, 1.0f));
   return scale_by_power(d, p, hn::ConvertTo(di, n));
 }
@@ -136,8 +136,8 @@ HWY_INLINE V tanh(D d, V x) {
   const V e = exp(d, hn::Add(a, a));
   const V far = hn::Sub(one, hn::Div(hn::Set(d, 2.0f), hn::Add(e, one)));
   const V s = hn::Mul(x, x);
-  const V p = polynomial(d, s, -0.333332839f, 0.133314913f, -0.0537434981f, 0.0206505873f,
-                         -0.00571704506f);
+  const V p =
+      polynomial(d, s, -0.333332839f, 0.133314913f, -0.0537434981f, 0.0206505873f, -0.00571704506f);
   const V near = hn::MulAdd(hn::Mul(s, x), p, x);
   return hn::IfThenElse(hn::Lt(a, hn::Set(d, 0.625f)), near, hn::CopySign(far, x));
 }
@@ -172,10 +172,10 @@ HWY_INLINE V erf(D d, V x) {
 // relative error is below 1e-6 for x > -4 and below 3e-5 down to the smallest normal result.
 template <class D, class V = VecOf<D>>
 HWY_INLINE V gelu(D d, V x) {
-  const V half_erfc = hn::Mul(hn::Set(d, 0.5f),
-                              erfc_positive(d, hn::Mul(hn::Abs(x), hn::Set(d, 0.707106781f))));
-  const V phi = hn::IfThenElse(hn::Lt(x, hn::Zero(d)), half_erfc,
-                               hn::Sub(hn::Set(d, 1.0f), half_erfc));
+  const V half_erfc =
+      hn::Mul(hn::Set(d, 0.5f), erfc_positive(d, hn::Mul(hn::Abs(x), hn::Set(d, 0.707106781f))));
+  const V phi =
+      hn::IfThenElse(hn::Lt(x, hn::Zero(d)), half_erfc, hn::Sub(hn::Set(d, 1.0f), half_erfc));
   return hn::Mul(x, phi);
 }
 

@@ -158,9 +158,7 @@ class FloatMatmulKernel final : public Kernel {
     return std::make_unique<FloatMatmulPrepared<float>>(values_, spec_, blocking_, values);
   }
   std::vector<uint8_t> serialize() const override { return save_blocking(blocking_); }
-  void restore(const uint8_t* blob, size_t size) override {
-    load_blocking(blob, size, &blocking_);
-  }
+  void restore(const uint8_t* blob, size_t size) override { load_blocking(blob, size, &blocking_); }
 
  private:
   ValueTable values_;
@@ -205,8 +203,8 @@ std::unique_ptr<Kernel> make_epilogue_region(const Region& region, std::string* 
     return nullptr;
   }
   MatmulSpec spec = parse_node(node);
-  const int rows = MatmulSpec::row_dims(region.values[spec.out].rank(),
-                                        region.values[spec.b].rank());
+  const int rows =
+      MatmulSpec::row_dims(region.values[spec.out].rank(), region.values[spec.b].rank());
   if (!parse_epilogue(region, rows, &spec.epilogue, why)) return nullptr;
   spec.out = region.nodes.back().outputs[0];
   return make_float_matmul(region, std::move(spec));

@@ -41,8 +41,8 @@ class EquationParser {
       const int named = static_cast<int>(terms[i].size()) - (has_dots(terms[i]) ? 3 : 0);
       out_.operands.push_back(axes(terms[i], ranks_[i] - named));
     }
-    out_.output = arrow == std::string::npos ? implicit_output()
-                                             : axes(text_.substr(arrow + 2), dots_);
+    out_.output =
+        arrow == std::string::npos ? implicit_output() : axes(text_.substr(arrow + 2), dots_);
     return out_;
   }
 
@@ -192,8 +192,7 @@ class EinsumPrepared final : public Prepared {
       if (!has(equation_.output, label)) depth.push_back(label);
     }
     counts_ = {batch.size(), rows.size(), cols.size(), depth.size()};
-    const auto join = [](std::vector<int> x, const std::vector<int>& y,
-                         const std::vector<int>& z) {
+    const auto join = [](std::vector<int> x, const std::vector<int>& y, const std::vector<int>& z) {
       x.insert(x.end(), y.begin(), y.end());
       x.insert(x.end(), z.begin(), z.end());
       return x;
@@ -403,8 +402,7 @@ class EinsumKernel final : public Kernel {
  private:
   template <typename T>
   std::unique_ptr<Prepared> make() const {
-    return std::make_unique<EinsumPrepared<T>>(values_, equation_, node_.inputs,
-                                               node_.outputs[0]);
+    return std::make_unique<EinsumPrepared<T>>(values_, equation_, node_.inputs, node_.outputs[0]);
   }
   ValueTable values_;
   Equation equation_;
@@ -417,8 +415,7 @@ std::unique_ptr<Kernel> make_einsum(const Region& region, std::string* why) {
   const Node& node = region.nodes[0];
   std::vector<int> ranks;
   for (int32_t id : node.inputs) ranks.push_back(region.values[id].rank());
-  Equation equation =
-      EquationParser(attr_string(node.attrs(), NEF_EINSUM_EQUATION), ranks).parse();
+  Equation equation = EquationParser(attr_string(node.attrs(), NEF_EINSUM_EQUATION), ranks).parse();
   if (node.inputs.size() > EinsumPrepared<float>::kMaxOperands || equation.labels > kMaxLabels) {
     *why = "einsum: serves up to " + std::to_string(EinsumPrepared<float>::kMaxOperands) +
            " operands and " + std::to_string(kMaxLabels) + " labels";

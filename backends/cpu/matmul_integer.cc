@@ -38,9 +38,9 @@ class IntegerMatmul final : public Prepared {
   IntegerMatmul(const ValueTable& values, const MatmulSpec& spec) : values_(values), spec_(spec) {}
 
   void launch(const Tensor* values, void*) const override {
-    const MatmulShape s = matmul_shape(values[spec_.a].dims, values_.rank(spec_.a),
-                                       values[spec_.b].dims, values_.rank(spec_.b), spec_.trans_a,
-                                       spec_.trans_b);
+    const MatmulShape s =
+        matmul_shape(values[spec_.a].dims, values_.rank(spec_.a), values[spec_.b].dims,
+                     values_.rank(spec_.b), spec_.trans_a, spec_.trans_b);
     const auto* a = static_cast<const T*>(values_.data(values, spec_.a));
     const auto* b = static_cast<const T*>(values_.data(values, spec_.b));
     auto* c = static_cast<T*>(values[spec_.out].data);

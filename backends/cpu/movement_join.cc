@@ -14,8 +14,7 @@ struct Part {
   size_t row_bytes, whole_pitch;
   int64_t rows;
   Part(const View& whole, const View& part, int axis) {
-    const size_t inner =
-        static_cast<size_t>(part.span(axis + 1, part.rank)) * part.element_size();
+    const size_t inner = static_cast<size_t>(part.span(axis + 1, part.rank)) * part.element_size();
     row_bytes = inner * static_cast<size_t>(part.dims[axis]);
     whole_pitch = inner * static_cast<size_t>(whole.dims[axis]);
     rows = part.span(0, axis);

@@ -66,8 +66,7 @@ void run_slice(const Call& c) {
   Steps steps = dense_steps(x);
   int64_t base = 0;
   for (int64_t i = 0; i < starts.count; ++i) {
-    const int64_t axis =
-        c.has(3) ? checked_index("Slice: axes", int_at(c.in(3), i), 0, x.rank) : i;
+    const int64_t axis = c.has(3) ? checked_index("Slice: axes", int_at(c.in(3), i), 0, x.rank) : i;
     const int64_t step = c.has(4) ? int_at(c.in(4), i) : 1;
     base += slice_start(int_at(starts, i), step, x.dims[axis]) * steps.by[axis];
     // A step is only taken when there is a second element, and then it cannot overflow.

@@ -14,10 +14,10 @@ struct ChannelNorm {
   std::vector<int32_t> inputs;
   int32_t y = -1;
   double epsilon = 1e-5;
-  int64_t groups = 0;                       // GroupNormalization
-  int64_t size = 1;                         // LRN
+  int64_t groups = 0;  // GroupNormalization
+  int64_t size = 1;    // LRN
   double alpha = 1e-4, beta = 0.75, bias = 1;
-  std::vector<int64_t> axes;                // MeanVarianceNormalization
+  std::vector<int64_t> axes;  // MeanVarianceNormalization
 };
 
 template <typename T>
@@ -75,8 +75,7 @@ class ChannelNormPrepared final : public Prepared {
   Lines lines(const Tensor* values) const {
     const Shape s = shape(values);
     if (norm_.op == NEF_OP_BATCH_NORMALIZATION) {
-      return s.inner == 1 ? Lines{s.batch, s.channels, 1}
-                          : Lines{s.batch * s.channels, s.inner, 1};
+      return s.inner == 1 ? Lines{s.batch, s.channels, 1} : Lines{s.batch * s.channels, s.inner, 1};
     }
     const int64_t count = groups(s);
     if (count == 0) return {};
@@ -98,9 +97,8 @@ class ChannelNormPrepared final : public Prepared {
     }
     if (norm_.op == NEF_OP_LRN || is_native<T>(values_.dtype(x()))) return 0;
     const Shape s = shape(values);
-    const int64_t longest = norm_.op == NEF_OP_BATCH_NORMALIZATION
-                                ? std::max(s.channels, s.inner)
-                                : lines(values).length;
+    const int64_t longest = norm_.op == NEF_OP_BATCH_NORMALIZATION ? std::max(s.channels, s.inner)
+                                                                   : lines(values).length;
     return lines_scratch<T>(slots_, longest, true);
   }
 
@@ -256,8 +254,7 @@ class ChannelNormPrepared final : public Prepared {
 
 class ChannelNormKernel final : public Kernel {
  public:
-  ChannelNormKernel(const Region& region, const ChannelNorm& norm)
-      : values_(region), norm_(norm) {}
+  ChannelNormKernel(const Region& region, const ChannelNorm& norm) : values_(region), norm_(norm) {}
   const char* name() const override { return "channel norm"; }
   std::unique_ptr<Prepared> prepare(const Tensor*) const override {
     if (values_.dtype(norm_.inputs[0]) == NEF_FLOAT64) {
@@ -308,9 +305,9 @@ std::unique_ptr<Kernel> make_channel_norm(const Region& region, std::string*) {
 }  // namespace
 
 void register_channel_norms() {
-  for (nef_op op : {NEF_OP_BATCH_NORMALIZATION, NEF_OP_GROUP_NORMALIZATION,
-                    NEF_OP_INSTANCE_NORMALIZATION, NEF_OP_LRN,
-                    NEF_OP_MEAN_VARIANCE_NORMALIZATION}) {
+  for (nef_op op :
+       {NEF_OP_BATCH_NORMALIZATION, NEF_OP_GROUP_NORMALIZATION, NEF_OP_INSTANCE_NORMALIZATION,
+        NEF_OP_LRN, NEF_OP_MEAN_VARIANCE_NORMALIZATION}) {
     register_op(op, make_channel_norm);
   }
 }

@@ -140,9 +140,7 @@ template <typename T>
 void affine(const T* x, int64_t n, T mean, T factor, T bias, T* y) {
   const Tag<T> d;
   const auto m = hn::Set(d, mean), f = hn::Set(d, factor), b = hn::Set(d, bias);
-  map(x, n, y, [&](auto v, int64_t, int64_t) HWY_ATTR {
-    return hn::MulAdd(hn::Sub(v, m), f, b);
-  });
+  map(x, n, y, [&](auto v, int64_t, int64_t) HWY_ATTR { return hn::MulAdd(hn::Sub(v, m), f, b); });
 }
 template <typename T>
 void add(const T* a, const T* b, int64_t n, T* y) {
@@ -200,8 +198,8 @@ void normalize(const T* x, int64_t n, T mean, T factor, const T* scale, const T*
 
 template <typename T>
 const RowOps<T>& ops() {
-  static const RowOps<T> table = {sum<T>,         sum_squares<T>, sum_abs<T>, max<T>,
-                                  exp_shifted<T>, scale_shift<T>, affine<T>,  add<T>,
+  static const RowOps<T> table = {sum<T>,         sum_squares<T>, sum_abs<T>,      max<T>,
+                                  exp_shifted<T>, scale_shift<T>, affine<T>,       add<T>,
                                   max_into<T>,    add_scaled<T>,  every_second<T>, normalize<T>};
   return table;
 }
@@ -221,8 +219,8 @@ HWY_INLINE hn::Vec<D> half_to_float(D d, hn::Vec<hn::RebindToUnsigned<D>> bits) 
   const hn::RebindToUnsigned<D> du;
   const auto magnitude = hn::ShiftLeft<13>(hn::And(bits, hn::Set(du, 0x7fffu)));
   // 2^112 makes up for the exponent bias and turns subnormals into normal numbers.
-  const auto value = hn::BitCast(
-      du, hn::Mul(hn::BitCast(d, magnitude), hn::BitCast(d, hn::Set(du, 0x77800000u))));
+  const auto value =
+      hn::BitCast(du, hn::Mul(hn::BitCast(d, magnitude), hn::BitCast(d, hn::Set(du, 0x77800000u))));
   const auto top = hn::Set(du, 0x0f800000u);  // the exponent of inf and NaN, shifted
   const auto special = hn::Eq(hn::And(magnitude, top), top);
   const auto number = hn::IfThenElse(special, hn::Or(magnitude, hn::Set(du, 0x7f800000u)), value);
@@ -237,12 +235,11 @@ HWY_INLINE hn::Vec<hn::RebindToUnsigned<D>> float_to_half(D d, hn::Vec<D> x) {
   const auto bits = hn::And(all, hn::Set(du, 0x7fffffffu));
   // Normal results: rebias and round to nearest even.
   const auto odd = hn::And(hn::ShiftRight<13>(bits), hn::Set(du, 1u));
-  const auto normal = hn::ShiftRight<13>(
-      hn::Add(bits, hn::Add(odd, hn::Set(du, 0xc8000fffu))));
+  const auto normal = hn::ShiftRight<13>(hn::Add(bits, hn::Add(odd, hn::Set(du, 0xc8000fffu))));
   // Subnormal results: adding 1/2 lets the adder round at the right place.
   const auto magic = hn::Set(du, 0x3f000000u);
-  const auto small = hn::Sub(
-      hn::BitCast(du, hn::Add(hn::BitCast(d, bits), hn::BitCast(d, magic))), magic);
+  const auto small =
+      hn::Sub(hn::BitCast(du, hn::Add(hn::BitCast(d, bits), hn::BitCast(d, magic))), magic);
   const auto is_small = hn::Lt(bits, hn::Set(du, 0x38800000u));
   const auto is_large = hn::Gt(bits, hn::Set(du, 0x477fffffu));
   const auto is_nan = hn::Gt(bits, hn::Set(du, 0x7f800000u));

@@ -20,7 +20,7 @@ struct RowOps {
   // (x - mean) * factor + bias
   void (*affine)(const T* x, int64_t n, T mean, T factor, T bias, T* y);
   void (*add)(const T* a, const T* b, int64_t n, T* y);
-  void (*max_into)(const T* x, int64_t n, T* y);        // y = max(y, x), NaN wins
+  void (*max_into)(const T* x, int64_t n, T* y);             // y = max(y, x), NaN wins
   void (*add_scaled)(const T* x, int64_t n, T scale, T* y);  // y += x * scale
   void (*every_second)(const T* x, int64_t n, T* y);  // y[i] = x[2 i]; reads 2 n - 1 elements
   // y = (x - mean) * factor, then * scale[i] + bias[i]; scale and bias may be null.

@@ -9,9 +9,9 @@
 namespace nef::cpu {
 namespace {
 
-constexpr int64_t kColumns = 256;            // lines side by side are walked together
+constexpr int64_t kColumns = 256;  // lines side by side are walked together
 constexpr int64_t kGrainElements = 16 * 1024;
-constexpr int64_t kGroups = 16;              // TopK: groups of lines, each with its own scratch
+constexpr int64_t kGroups = 16;  // TopK: groups of lines, each with its own scratch
 
 // A tensor as [outer, n, inner] around one axis. Lines with inner > 1 lie side by side.
 struct Lines {
@@ -109,8 +109,7 @@ void cumsum_tile(const T* x, T* y, const Lines& lines, int64_t columns, bool exc
 
 void run_cumsum(const Call& c) {
   const View x = c.in(0), y = c.out();
-  const auto axis =
-      static_cast<int>(checked_index("CumSum: axis", int_at(c.in(1), 0), 0, x.rank));
+  const auto axis = static_cast<int>(checked_index("CumSum: axis", int_at(c.in(1), 0), 0, x.rank));
   const Lines lines(x, axis);
   const bool exclusive = c.attr_int(NEF_CUMSUM_EXCLUSIVE) != 0;
   const bool reverse = c.attr_int(NEF_CUMSUM_REVERSE) != 0;
@@ -124,9 +123,7 @@ void run_cumsum(const Call& c) {
   });
 }
 
-int topk_axis(const Call& c) {
-  return normal_axis(c.attr_int(NEF_TOPK_AXIS, -1), c.in(0).rank);
-}
+int topk_axis(const Call& c) { return normal_axis(c.attr_int(NEF_TOPK_AXIS, -1), c.in(0).rank); }
 // Either output tells k; both are optional to the caller.
 View topk_output(const Call& c) { return c.wants(0) ? c.out(0) : c.out(1); }
 

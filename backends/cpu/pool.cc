@@ -23,9 +23,7 @@ struct PoolSpec {
   bool column_major = false;
 
   bool max() const { return op == NEF_OP_MAX_POOL || op == NEF_OP_GLOBAL_MAX_POOL; }
-  bool global() const {
-    return op == NEF_OP_GLOBAL_MAX_POOL || op == NEF_OP_GLOBAL_AVERAGE_POOL;
-  }
+  bool global() const { return op == NEF_OP_GLOBAL_MAX_POOL || op == NEF_OP_GLOBAL_AVERAGE_POOL; }
 };
 
 template <typename T>
@@ -195,8 +193,7 @@ class PoolPrepared final : public Prepared {
         if (y != nullptr) y = p.y;
       }
     }
-    auto* indices =
-        spec_.indices < 0 ? nullptr : static_cast<int64_t*>(values[spec_.indices].data);
+    auto* indices = spec_.indices < 0 ? nullptr : static_cast<int64_t*>(values[spec_.indices].data);
     const int64_t work = std::max<int64_t>(1, std::max(w.out_count * w.kernel_count, w.in_count));
     parallel_for(planes, std::max<int64_t>(1, kPlaneWork / work), [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
@@ -298,8 +295,8 @@ std::unique_ptr<Kernel> make_pool(const Region& region, std::string*) {
 }  // namespace
 
 void register_pools() {
-  for (nef_op op : {NEF_OP_MAX_POOL, NEF_OP_AVERAGE_POOL, NEF_OP_GLOBAL_MAX_POOL,
-                    NEF_OP_GLOBAL_AVERAGE_POOL}) {
+  for (nef_op op :
+       {NEF_OP_MAX_POOL, NEF_OP_AVERAGE_POOL, NEF_OP_GLOBAL_MAX_POOL, NEF_OP_GLOBAL_AVERAGE_POOL}) {
     register_op(op, make_pool);
   }
 }

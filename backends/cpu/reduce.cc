@@ -139,22 +139,19 @@ size_t reduce_scratch(const Call& c) {
 }
 
 template <class T, Fold kFold>
-using FolderFor =
-    std::conditional_t<kFold == Fold::kProduct, ScalarFolder<T, kFold>,
-                       std::conditional_t<std::is_same_v<T, float>, VectorFolder<kFold>,
-                                          ScalarFolder<T, kFold>>>;
+using FolderFor = std::conditional_t<
+    kFold == Fold::kProduct, ScalarFolder<T, kFold>,
+    std::conditional_t<std::is_same_v<T, float>, VectorFolder<kFold>, ScalarFolder<T, kFold>>>;
 template <class T, Fold kFold>
 struct PickFolder {
   using type = FolderFor<T, kFold>;
 };
 template <Fold kFold>
-  requires(kFold != Fold::kProduct)
-struct PickFolder<Float16, kFold> {
+requires(kFold != Fold::kProduct) struct PickFolder<Float16, kFold> {
   using type = NarrowFolder<Float16, kFold>;
 };
 template <Fold kFold>
-  requires(kFold != Fold::kProduct)
-struct PickFolder<Bfloat16, kFold> {
+requires(kFold != Fold::kProduct) struct PickFolder<Bfloat16, kFold> {
   using type = NarrowFolder<Bfloat16, kFold>;
 };
 

@@ -10,8 +10,8 @@ namespace nef::cpu {
 // run is either reduced (rows) or kept (columns); the runs outside it are walked.
 struct ReducePlan {
   bool inner_reduced = true;
-  int64_t inner = 1;         // length of the innermost run
-  StridedView kept, reduced; // the runs outside it; steps in elements
+  int64_t inner = 1;          // length of the innermost run
+  StridedView kept, reduced;  // the runs outside it; steps in elements
   int64_t kept_count = 1, reduced_count = 1;
 
   int64_t outputs() const { return inner_reduced ? kept_count : kept_count * inner; }

@@ -153,9 +153,8 @@ void run_resize(const Call& c) {
 // With a region of interest the number of antialiasing taps is not bounded by the shapes.
 const char* refuse_resize(const Region& region) {
   const int64_t* attrs = region.nodes[0].attrs();
-  const std::string_view mode(
-      nef_attr_string(attrs, NEF_RESIZE_COORDINATE_TRANSFORMATION_MODE),
-      nef_attr_count(attrs, NEF_RESIZE_COORDINATE_TRANSFORMATION_MODE));
+  const std::string_view mode(nef_attr_string(attrs, NEF_RESIZE_COORDINATE_TRANSFORMATION_MODE),
+                              nef_attr_count(attrs, NEF_RESIZE_COORDINATE_TRANSFORMATION_MODE));
   const bool antialias = nef_attr_int(attrs, NEF_RESIZE_ANTIALIAS, 0) != 0;
   if (!antialias || mode != "tf_crop_and_resize") return nullptr;
   return "the cpu backend does not serve Resize with antialias and tf_crop_and_resize together";

@@ -144,8 +144,7 @@ template void softmax_line<float>(const float*, float*, int64_t, bool);
 template void softmax_line<double>(const double*, double*, int64_t, bool);
 
 void register_softmax() {
-  for (nef_op op :
-       {NEF_OP_SOFTMAX, NEF_OP_LOG_SOFTMAX, NEF_OP_HARDMAX, NEF_OP_LP_NORMALIZATION}) {
+  for (nef_op op : {NEF_OP_SOFTMAX, NEF_OP_LOG_SOFTMAX, NEF_OP_HARDMAX, NEF_OP_LP_NORMALIZATION}) {
     register_op(op, make_lines);
   }
 }

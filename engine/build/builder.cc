@@ -65,8 +65,8 @@ Operand operand(ir::Graph& graph, ValueId v) {
   return o;
 }
 
-NodeId Builder::add(nef_op op, std::span<const ValueId> inputs,
-                    std::span<const int64_t> attr_words, size_t n_outputs) {
+NodeId Builder::add(nef_op op, std::span<const ValueId> inputs, std::span<const int64_t> attr_words,
+                    size_t n_outputs) {
   Operand inline_operands[kInlineOperands];
   std::vector<Operand> heap_operands;
   Operand* operands = inline_operands;

@@ -75,8 +75,13 @@ class LazyFactory {
     auto* dims = reinterpret_cast<Dim*>(block + at_dims);
     for (size_t i = 0; i < outputs.size(); ++i) {
       const auto& d = outputs[i].dims;
-      new (node->outputs_ + i) LazyTensor{node, static_cast<uint32_t>(i), outputs[i].dtype,
-                                          static_cast<uint32_t>(d.size()), dims, nullptr, nullptr};
+      new (node->outputs_ + i) LazyTensor{node,
+                                          static_cast<uint32_t>(i),
+                                          outputs[i].dtype,
+                                          static_cast<uint32_t>(d.size()),
+                                          dims,
+                                          nullptr,
+                                          nullptr};
       if (!d.empty()) std::memcpy(dims, d.data(), d.size_bytes());
       dims += d.size();
     }
@@ -84,8 +89,7 @@ class LazyFactory {
     return node;
   }
 
-  static void set_name(LazyNode* node, std::string_view name,
-                              std::span<const DimSpec> dims) {
+  static void set_name(LazyNode* node, std::string_view name, std::span<const DimSpec> dims) {
     node->extra_ = std::make_unique<LazyNode::Extra>();
     node->extra_->name = name;
     node->extra_->specs.assign(dims.begin(), dims.end());

@@ -48,6 +48,7 @@ class LazyNode {
   std::span<LazyTensor> outputs() { return {outputs_, n_outputs_}; }
   std::span<LazyTensor* const> inputs() const { return {inputs_, n_inputs_}; }
   std::span<const int64_t> attr_words() const { return {attrs_, n_attrs_}; }
+
  private:
   friend class LazyFactory;
   friend struct Capture;

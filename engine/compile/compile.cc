@@ -53,8 +53,8 @@ class Placer {
 
   std::string unserved(uint16_t device, const Regions& regions, const Region& region,
                        bool ask_for_fused) const {
-    if (!banned_devices_.empty() &&
-        std::find(banned_devices_.begin(), banned_devices_.end(), device) != banned_devices_.end()) {
+    if (!banned_devices_.empty() && std::find(banned_devices_.begin(), banned_devices_.end(),
+                                              device) != banned_devices_.end()) {
       return "the device failed";
     }
     if (!banned_regions_.empty()) {
@@ -81,7 +81,8 @@ class Placer {
       const Region& region = regions.list[r];
       const auto nodes = regions.nodes_of(region);
       if (!split[r]) {
-        out.list.push_back({region.kind, static_cast<uint32_t>(out.nodes.size()), region.node_count});
+        out.list.push_back(
+            {region.kind, static_cast<uint32_t>(out.nodes.size()), region.node_count});
         out.nodes.insert(out.nodes.end(), nodes.begin(), nodes.end());
         continue;
       }
@@ -126,7 +127,9 @@ bool needs_no_kernel(plan::Reason reason) {
   return reason == plan::Reason::HostWork || reason == plan::Reason::View;
 }
 
-bool is_reference(const plan::Device& d) { return std::string_view(d.backend->name) == "reference"; }
+bool is_reference(const plan::Device& d) {
+  return std::string_view(d.backend->name) == "reference";
+}
 
 // A region whose device could not make its kernel.
 struct Failure {

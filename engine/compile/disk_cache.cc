@@ -96,8 +96,8 @@ void DiskCache::write(const std::string& key, const std::vector<char>& blob) con
   if (ec) return;
   static std::atomic<unsigned> counter{0};
   const std::string path = path_of(key);
-  const std::string temp = path + ".tmp" + std::to_string(::getpid()) + "." +
-                           std::to_string(counter.fetch_add(1));
+  const std::string temp =
+      path + ".tmp" + std::to_string(::getpid()) + "." + std::to_string(counter.fetch_add(1));
   Header h;
   std::memcpy(h.magic, kMagic, sizeof kMagic);
   h.key_size = key.size();
@@ -132,7 +132,8 @@ void DiskCache::trim() const {
     total += bytes;
   }
   if (total <= kMaxTotal) return;
-  std::sort(items.begin(), items.end(), [](const Item& a, const Item& b) { return a.time < b.time; });
+  std::sort(items.begin(), items.end(),
+            [](const Item& a, const Item& b) { return a.time < b.time; });
   for (const Item& item : items) {
     if (total <= kMaxTotal) return;
     if (fs::remove(item.path, ec)) total -= item.bytes;

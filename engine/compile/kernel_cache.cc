@@ -48,8 +48,7 @@ Prepared::Prepared(std::shared_ptr<Kernel> kernel, std::span<const nef_backend_t
   nef_backend_error err{message, sizeof message};
   const plan::Device& device = kernel_->device();
   const auto lock = device.lock();
-  const nef_code code =
-      device.backend->prepare(kernel_->handle(), values.data(), &handle_, &err);
+  const nef_code code = device.backend->prepare(kernel_->handle(), values.data(), &handle_, &err);
   if (code != NEF_OK) fail(code, "prepare", cat(device.name, ": ", message));
 }
 

@@ -16,7 +16,8 @@ namespace nef::compile {
 // A compiled region; shared by every program with a region of that structure on that device.
 class Kernel {
  public:
-  Kernel(const plan::Device& device, nef_backend_kernel* handle) : device_(device), handle_(handle) {}
+  Kernel(const plan::Device& device, nef_backend_kernel* handle)
+      : device_(device), handle_(handle) {}
   ~Kernel();
   Kernel(const Kernel&) = delete;
   Kernel& operator=(const Kernel&) = delete;

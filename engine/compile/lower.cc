@@ -101,8 +101,8 @@ class Lowering {
   }
 
   void add_copy(uint32_t from, uint32_t to, uint16_t device) {
-    p_.steps.push_back({Step::Kind::Copy, device, 0,
-                        static_cast<uint32_t>(p_.step_values.size()), 2, nullptr});
+    p_.steps.push_back(
+        {Step::Kind::Copy, device, 0, static_cast<uint32_t>(p_.step_values.size()), 2, nullptr});
     for (uint32_t s : {from, to}) {
       p_.step_values.push_back({p_.slots[s].value, s});
       touch(s);
@@ -145,8 +145,7 @@ class Lowering {
       if (region_.kind(i) != NEF_VALUE_OUTPUT) continue;
       slots[i] = output_slot(values[i], space, device);
     }
-    p_.steps.push_back({Step::Kind::Launch, device, r,
-                        static_cast<uint32_t>(p_.step_values.size()),
+    p_.steps.push_back({Step::Kind::Launch, device, r, static_cast<uint32_t>(p_.step_values.size()),
                         static_cast<uint32_t>(values.size()), nullptr});
     for (size_t i = 0; i < values.size(); ++i) {
       p_.step_values.push_back({values[i], slots[i]});
@@ -230,13 +229,13 @@ class Lowering {
   Program& p_;
   const Graph& graph_;
   std::vector<uint32_t> uses_;
-  std::vector<uint32_t> host_slot_;                     // per value
-  std::unordered_map<uint64_t, uint32_t> device_slots_; // (space, value) -> slot
-  std::unordered_map<ValueId, Made> made_on_;           // values made in device memory
-  std::unordered_map<ValueId, bool> filled_;            // of those, copied to the host
-  std::vector<bool> home_;                              // per graph output
+  std::vector<uint32_t> host_slot_;                      // per value
+  std::unordered_map<uint64_t, uint32_t> device_slots_;  // (space, value) -> slot
+  std::unordered_map<ValueId, Made> made_on_;            // values made in device memory
+  std::unordered_map<ValueId, bool> filled_;             // of those, copied to the host
+  std::vector<bool> home_;                               // per graph output
   uint32_t shape_count_ = 0;
-  RegionValues region_;                 // of the region at hand
+  RegionValues region_;  // of the region at hand
   std::vector<uint32_t> region_slots_;
 };
 

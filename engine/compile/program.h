@@ -50,11 +50,11 @@ struct Slot {
 struct Step {
   enum class Kind : uint8_t { Launch, Copy };
   Kind kind;
-  uint16_t device;            // index into Program::devices
-  uint32_t region;            // Launch
-  uint32_t first_value;       // into Program::step_values: one entry per region value;
-  uint32_t value_count;       // Copy: [from, to]
-  const Prepared* prepared;   // Launch
+  uint16_t device;           // index into Program::devices
+  uint32_t region;           // Launch
+  uint32_t first_value;      // into Program::step_values: one entry per region value;
+  uint32_t value_count;      // Copy: [from, to]
+  const Prepared* prepared;  // Launch
 };
 struct StepValue {
   ir::ValueId value;  // for its dims
@@ -74,7 +74,7 @@ struct Program {
   std::vector<StepValue> step_values;
   std::vector<Slot> slots;
   std::vector<uint32_t> wave;  // per step, ascending: steps of one wave may run side by side
-  std::vector<Event> events;  // fallbacks taken while compiling
+  std::vector<Event> events;   // fallbacks taken while compiling
   uint64_t packed_bytes = 0;
   uint32_t transfer_count = 0;
 };

@@ -119,8 +119,8 @@ void RegionDesc::set(const Graph& graph, const optimize::Regions& regions,
     const nef_value_kind kind = values_.kind(i);
     for (ir::Dim d : graph.dims(v)) dims_.push_back(ir::is_expr(d) ? NEF_DIM_UNKNOWN : d);
     const void* literal = kind == NEF_VALUE_LITERAL ? graph.constant_data(v)->data() : nullptr;
-    abi_values_.push_back({kind, graph.dtype(v), static_cast<int32_t>(graph.dims(v).size()), 0,
-                           nullptr, literal});
+    abi_values_.push_back(
+        {kind, graph.dtype(v), static_cast<int32_t>(graph.dims(v).size()), 0, nullptr, literal});
   }
   // The dims have stopped moving: point into them.
   const int64_t* dims = dims_.data();

@@ -16,7 +16,7 @@ namespace nef::compile {
 class ValueList {
  public:
   void clear();
-  void add(ir::ValueId v);  // is not in it yet
+  void add(ir::ValueId v);            // is not in it yet
   int32_t find(ir::ValueId v) const;  // -1 = is not in it
   std::span<const ir::ValueId> values() const { return values_; }
 

@@ -28,8 +28,7 @@ SupportCache& SupportCache::local() {
 const std::string& SupportCache::unserved(const plan::Device& device, const ir::Graph& graph,
                                           const optimize::Regions& regions,
                                           const optimize::Region& region,
-                                          std::span<const uint32_t> uses,
-                                          nef_precision precision) {
+                                          std::span<const uint32_t> uses, nef_precision precision) {
   Hash hash;
   hash.add(reinterpret_cast<uintptr_t>(&device));
   hash.add(static_cast<uint64_t>(region.kind) << 8 | static_cast<uint64_t>(precision));

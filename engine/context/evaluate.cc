@@ -40,8 +40,8 @@ bool evaluate_node(Context& context, const Graph& graph, NodeId node,
       const nef_backend_value& abi = desc.view().values[i];
       void* data = nullptr;
       if (abi.kind == NEF_VALUE_OUTPUT) {
-        made.push_back(ir::Buffer::allocate(
-            static_cast<size_t>(ir::byte_count(abi.dtype, {abi.dims, static_cast<size_t>(abi.rank)}))));
+        made.push_back(ir::Buffer::allocate(static_cast<size_t>(
+            ir::byte_count(abi.dtype, {abi.dims, static_cast<size_t>(abi.rank)}))));
         data = made.back()->data();
       } else {
         data = graph.constant_data(v)->data();

@@ -147,7 +147,7 @@ void Registry::add(const nef_backend* table, const std::string& origin) {
     const bool found = own.device_info(i, &info, &err) == NEF_OK;
     const bool reachable = (info.flags & NEF_DEVICE_HOST_MEMORY) != 0 || own.copy != nullptr;
     if (!found || !reachable) {
-      r.reason = found              ? "it has memory of its own, and its table no copy"
+      r.reason = found                ? "it has memory of its own, and its table no copy"
                  : message[0] == '\0' ? "its probe failed without a reason"
                                       : message;
       records_.push_back(std::move(r));

@@ -22,8 +22,8 @@ std::shared_ptr<ir::Buffer> DataSource::load(const Document& doc, const DocDecla
   const std::string where = cat("tensors ", in_quotes(doc.tensors[d.tensor].name));
   const auto dims = graph.shapes().dims(d.shape);
   if (!graph.shapes().is_static(d.shape)) {
-    doc.stop(NEF_SHAPE_MISMATCH, where, cat("has data but a symbolic shape ",
-                                            ir::shape_str(dims, graph.pool())));
+    doc.stop(NEF_SHAPE_MISMATCH, where,
+             cat("has data but a symbolic shape ", ir::shape_str(dims, graph.pool())));
   }
   int64_t bytes = 0;
   try {
@@ -54,8 +54,9 @@ std::shared_ptr<ir::Buffer> DataSource::stored(const Document& doc, const DocDec
     doc.stop(NEF_UNKNOWN_NAME, where, cat("no tensor ", in_quotes(d.key), " in ", st.label()));
   }
   if (entry->dtype != d.dtype) {
-    doc.stop(NEF_DTYPE_MISMATCH, where, cat("declared as ", ir::dtype_name(d.dtype), ", stored as ",
-                                            entry->dtype_name, " in ", st.label()));
+    doc.stop(NEF_DTYPE_MISMATCH, where,
+             cat("declared as ", ir::dtype_name(d.dtype), ", stored as ", entry->dtype_name, " in ",
+                 st.label()));
   }
   const auto dims = graph.shapes().dims(d.shape);
   if (!std::equal(dims.begin(), dims.end(), entry->shape.begin(), entry->shape.end())) {
@@ -81,17 +82,17 @@ const SafeTensors& DataSource::container(const Document& doc, const std::string&
     return *bundle_;
   }
   if (folder_.empty()) {
-    doc.stop(NEF_UNSAFE_PATH, where, cat("data file ", in_quotes(file),
-                                         " cannot be found from memory; pass data_root, or save a "
-                                         "bundle"));
+    doc.stop(NEF_UNSAFE_PATH, where,
+             cat("data file ", in_quotes(file),
+                 " cannot be found from memory; pass data_root, or save a "
+                 "bundle"));
   }
   auto& st = files_[file];
   if (st) return *st;
   if (files_.size() > kMaxDataFiles) {
     doc.stop(NEF_LIMIT_EXCEEDED, where, cat("more than ", kMaxDataFiles, " data files"));
   }
-  const auto access =
-      options_.map_weights ? SafeTensors::Access::Map : SafeTensors::Access::Copy;
+  const auto access = options_.map_weights ? SafeTensors::Access::Map : SafeTensors::Access::Copy;
   try {
     const Fd fd = open_beneath(folder_, options_.data_root, file);
     st = SafeTensors::open(fd, cat(folder_, "/", file), access);

@@ -96,7 +96,8 @@ cJSON* node_json(const Graph& graph, NodeId n) {
                           attr_json(graph.attrs(n), slot, s.attrs[slot].type));
   }
   const std::string_view device = graph.node_devices().get(n);
-  if (!device.empty()) cJSON_AddStringToObject(out, "preferred_device", std::string(device).c_str());
+  if (!device.empty())
+    cJSON_AddStringToObject(out, "preferred_device", std::string(device).c_str());
   return out;
 }
 

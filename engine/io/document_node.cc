@@ -164,7 +164,8 @@ void NodeReader::read_operands(const cJSON& list, const char* what, uint32_t* fi
   if (!cJSON_IsArray(&list)) doc_.stop(NEF_PARSE, where(what), "expected a list of tensor names");
   *first = static_cast<uint32_t>(doc_.operands.size());
   for (const cJSON& item : JsonChildren(list)) {
-    if (!cJSON_IsString(&item)) doc_.stop(NEF_PARSE, where(what), "expected a list of tensor names");
+    if (!cJSON_IsString(&item))
+      doc_.stop(NEF_PARSE, where(what), "expected a list of tensor names");
     if (*count == kMaxOperands) {
       doc_.stop(NEF_LIMIT_EXCEEDED, where(what), cat("more than ", kMaxOperands));
     }
@@ -192,7 +193,8 @@ void NodeReader::read_attrs(const cJSON* attrs, DocNode& node) {
         unsigned slot = 0;
         if (!find_slot(spec, value.string, &slot)) {
           doc_.stop(NEF_INVALID_ARGUMENT, where(".attrs"),
-                    cat(spec.snake, " has no attribute ", in_quotes(value.string), "; ", attr_names(spec)));
+                    cat(spec.snake, " has no attribute ", in_quotes(value.string), "; ",
+                        attr_names(spec)));
         }
         if (const char* wanted = read_attr(value, spec.attrs[slot], slot, builder)) {
           doc_.stop(NEF_PARSE, cat(where(".attrs."), value.string),

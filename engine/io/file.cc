@@ -52,7 +52,8 @@ void read_exact(const Fd& fd, uint64_t offset, void* out, size_t bytes, const st
 }
 
 std::shared_ptr<ir::Buffer> map_file(const Fd& fd, uint64_t size, const std::string& label) {
-  if (size == 0 || size > SIZE_MAX) fail(NEF_IO, "load", cat(label, ": cannot map ", size, " bytes"));
+  if (size == 0 || size > SIZE_MAX)
+    fail(NEF_IO, "load", cat(label, ": cannot map ", size, " bytes"));
   void* data = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, fd.get(), 0);
   if (data == MAP_FAILED) io_error("load", label, "cannot map", errno);
   auto buffer = ir::Buffer::wrap(data, size, [](void* p, size_t n) { ::munmap(p, n); });

@@ -54,8 +54,9 @@ class Assembler {
     for (uint32_t n = 0; n < doc_.nodes.size(); ++n) {
       const auto [it, fresh] = node_ids_.try_emplace(doc_.nodes[n].id, n);
       if (fresh) continue;
-      doc_.stop(NEF_DUPLICATE_NAME, cat("graph.nodes[", n, "].id"),
-                cat(in_quotes(doc_.nodes[n].id), " is the id of graph.nodes[", it->second, "] too"));
+      doc_.stop(
+          NEF_DUPLICATE_NAME, cat("graph.nodes[", n, "].id"),
+          cat(in_quotes(doc_.nodes[n].id), " is the id of graph.nodes[", it->second, "] too"));
     }
   }
 
@@ -120,8 +121,8 @@ class Assembler {
 
   void check_references() {
     for (size_t i = 0; i < doc_.edges.size(); ++i) {
-      for (const auto& [key, id] : {std::pair(".from", &doc_.edges[i].from),
-                                    std::pair(".to", &doc_.edges[i].to)}) {
+      for (const auto& [key, id] :
+           {std::pair(".from", &doc_.edges[i].from), std::pair(".to", &doc_.edges[i].to)}) {
         if (!node_ids_.contains(*id)) {
           fault(cat("graph.edges[", i, "]", key, ": no node has the id ", in_quotes(*id)));
         }
@@ -189,7 +190,8 @@ class Assembler {
       if (!exists(out.tensor)) {
         fault(cat(where, ": there is no tensor ", in_quotes(tensor_name(out.tensor))));
       } else if (doc_.tensors[out.tensor].declaration == ir::kNone) {
-        fault(cat("output tensor ", in_quotes(tensor_name(out.tensor)), " is not declared in tensors"));
+        fault(cat("output tensor ", in_quotes(tensor_name(out.tensor)),
+                  " is not declared in tensors"));
       }
     }
   }
@@ -205,7 +207,8 @@ class Assembler {
     for (const uint32_t t : doc_.inputs) {
       const DocDeclaration& d = doc_.declarations[doc_.tensors[t].declaration];
       const auto dims = graph_.shapes().dims(d.shape);
-      value_[t] = graph_.add_input(tensor_name(t), d.dtype, std::vector<ir::Dim>(dims.begin(), dims.end()));
+      value_[t] =
+          graph_.add_input(tensor_name(t), d.dtype, std::vector<ir::Dim>(dims.begin(), dims.end()));
     }
   }
 
@@ -215,8 +218,8 @@ class Assembler {
       auto buffer = data_.load(doc_, d, graph_);
       d.inline_data.reset();
       const auto dims = graph_.shapes().dims(d.shape);
-      const ir::ValueId v =
-          graph_.add_constant(d.dtype, std::vector<ir::Dim>(dims.begin(), dims.end()), std::move(buffer));
+      const ir::ValueId v = graph_.add_constant(
+          d.dtype, std::vector<ir::Dim>(dims.begin(), dims.end()), std::move(buffer));
       value_[d.tensor] = v;
       graph_.value_names().set(v, tensor_name(d.tensor));
     }
@@ -231,8 +234,9 @@ class Assembler {
         add_node(builder, doc_.nodes[n]);
       }
     } catch (const Error& e) {
-      throw Error(e.code(), e.op(), cat(doc_.label, ": graph.nodes[", at, "] ",
-                                        in_quotes(doc_.nodes[at].id), ": ", e.message()));
+      throw Error(e.code(), e.op(),
+                  cat(doc_.label, ": graph.nodes[", at, "] ", in_quotes(doc_.nodes[at].id), ": ",
+                      e.message()));
     }
   }
 
@@ -272,8 +276,9 @@ class Assembler {
                       ir::dtype_name(graph_.dtype(v))));
       }
       const auto declared = graph_.shapes().dims(d.shape), inferred = graph_.dims(v);
-      const bool same = std::equal(declared.begin(), declared.end(), inferred.begin(), inferred.end(),
-                                   [&](ir::Dim a, ir::Dim b) { return dims_agree(a, b); });
+      const bool same =
+          std::equal(declared.begin(), declared.end(), inferred.begin(), inferred.end(),
+                     [&](ir::Dim a, ir::Dim b) { return dims_agree(a, b); });
       if (same) continue;
       doc_.stop(NEF_SHAPE_MISMATCH, cat("tensors ", in_quotes(name)),
                 cat("declared as ", ir::shape_str(declared, graph_.pool()), ", but ", made_by(d),

@@ -75,8 +75,8 @@ bool json_float(const cJSON& item, double* out);
 // Compact text of a tree, as it is written back: same tree, same bytes.
 std::string json_text(const cJSON& item);
 
-void append_json_int(std::string& out, int64_t v);      // as a string beyond 2^53
-void append_json_float(std::string& out, double v);     // NaN and infinities as strings
+void append_json_int(std::string& out, int64_t v);   // as a string beyond 2^53
+void append_json_float(std::string& out, double v);  // NaN and infinities as strings
 
 // "a string", "an object", ... for messages.
 const char* json_kind(const cJSON& item);

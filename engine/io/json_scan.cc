@@ -71,8 +71,9 @@ class Scanner {
 
   void run() {
     if (text_.size() > limits_.bytes) {
-      fail(NEF_LIMIT_EXCEEDED, "scan", cat(label_, ": JSON text of ", text_.size(),
-                                           " bytes; at most ", limits_.bytes, " are read"));
+      fail(NEF_LIMIT_EXCEEDED, "scan",
+           cat(label_, ": JSON text of ", text_.size(), " bytes; at most ", limits_.bytes,
+               " are read"));
     }
     if (text_.substr(0, 3) == "\xef\xbb\xbf") {
       error(NEF_PARSE, 0, "byte order mark; save the file as UTF-8 without one");
@@ -102,8 +103,8 @@ class Scanner {
     const auto line = static_cast<size_t>(std::count(before.begin(), before.end(), '\n')) + 1;
     const size_t newline = before.rfind('\n');
     const size_t column = newline == std::string_view::npos ? offset + 1 : offset - newline;
-    fail(code, "load", cat(label_, ": ", what, " at byte ", offset, " (line ", line, ", column ",
-                           column, ")"));
+    fail(code, "load",
+         cat(label_, ": ", what, " at byte ", offset, " (line ", line, ", column ", column, ")"));
   }
 
   [[noreturn]] void unexpected(const char* wanted) const {
@@ -117,8 +118,8 @@ class Scanner {
   }
 
   void skip_space() {
-    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\r' ||
-                                  text_[at_] == '\t')) {
+    while (at_ < text_.size() &&
+           (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\r' || text_[at_] == '\t')) {
       ++at_;
     }
   }
@@ -227,8 +228,9 @@ class Scanner {
         escaped = true;
         escape();
       } else if (c < 0x20) {
-        error(NEF_PARSE, at_, c == 0 ? "NUL byte in a string"
-                                     : "control character in a string; write it as \\u00XX");
+        error(
+            NEF_PARSE, at_,
+            c == 0 ? "NUL byte in a string" : "control character in a string; write it as \\u00XX");
       } else if (c < 0x80) {
         ++at_;
       } else {

@@ -42,8 +42,10 @@ std::shared_ptr<const ir::Graph> load_bundle(std::shared_ptr<const SafeTensors> 
                                              const LoadOptions& options) {
   const StEntry* entry = st->find(kGraphTensor);
   if (entry == nullptr) {
-    fail(NEF_PARSE, "load", cat(st->label(), ": a safetensors file without the tensor 'nef.graph': "
-                                             "it holds weights only, build a graph for them"));
+    fail(NEF_PARSE, "load",
+         cat(st->label(),
+             ": a safetensors file without the tensor 'nef.graph': "
+             "it holds weights only, build a graph for them"));
   }
   if (entry->dtype != NEF_UINT8 || entry->shape.size() != 1) {
     fail(NEF_PARSE, "load", cat(st->label(), ": 'nef.graph' is not a U8 vector"));
@@ -81,14 +83,13 @@ std::shared_ptr<const ir::Graph> load_nef(const std::string& path, const LoadOpt
   read_exact(fd, 0, text.data(), text.size(), path);
   const std::string folder = folder_of(path);
   if (looks_like_safetensors(std::as_bytes(std::span(text)), size)) {
-    const auto access =
-        options.map_weights ? SafeTensors::Access::Map : SafeTensors::Access::Copy;
+    const auto access = options.map_weights ? SafeTensors::Access::Map : SafeTensors::Access::Copy;
     return load_bundle(SafeTensors::open(fd, path, access), folder, options);
   }
   refuse_known_formats(text, path);
   if (size > kMaxJsonBytes) {
-    fail(NEF_LIMIT_EXCEEDED, "load", cat(path, ": JSON text of ", size, " bytes; at most ",
-                                         kMaxJsonBytes, " are read"));
+    fail(NEF_LIMIT_EXCEEDED, "load",
+         cat(path, ": JSON text of ", size, " bytes; at most ", kMaxJsonBytes, " are read"));
   }
   text.resize(size);
   read_exact(fd, 0, text.data(), size, path);

@@ -21,16 +21,17 @@ const std::map<std::string, std::string> kWeightsMark = {{"format", "nef-weights
 
 void check_text(const std::string& text) {
   if (text.size() <= kMaxJsonBytes) return;
-  fail(NEF_LIMIT_EXCEEDED, "save", cat("the graph needs ", text.size(), " bytes of text; at most ",
-                                       kMaxJsonBytes, " can be read back"));
+  fail(NEF_LIMIT_EXCEEDED, "save",
+       cat("the graph needs ", text.size(), " bytes of text; at most ", kMaxJsonBytes,
+           " can be read back"));
 }
 
 void write_bundle(Sink& sink, const ir::Graph& graph, const SaveOptions& options) {
   std::vector<StTensor> tensors(1);
   const std::string text = nef_text(graph, {}, options.edges, &tensors);
   check_text(text);
-  tensors[0] = {"nef.graph", "U8", {static_cast<int64_t>(text.size())},
-                std::as_bytes(std::span(text))};
+  tensors[0] = {
+      "nef.graph", "U8", {static_cast<int64_t>(text.size())}, std::as_bytes(std::span(text))};
   write_safetensors(sink, tensors, {{"format", "nef"}}, options.alignment);
 }
 
@@ -57,22 +58,26 @@ void check_replaceable(const std::string& weights, const std::string& path) {
     ours = false;  // whatever it is, it is not a file of ours
   }
   if (ours) return;
-  fail(NEF_IO, "save", cat(weights, ": exists and was not written by NEF; save under another name, "
-                                    "move that file away, or save a bundle"));
+  fail(NEF_IO, "save",
+       cat(weights,
+           ": exists and was not written by NEF; save under another name, "
+           "move that file away, or save a bundle"));
 }
 
 void save_plain(const ir::Graph& graph, const std::string& path, const SaveOptions& options) {
   const std::string name = weights_name(path);
   const std::string weights = cat(folder_of(path), "/", name);
   std::vector<StTensor> tensors;
-  const std::string text = nef_text(graph, {.store_large = true, .file = name}, options.edges, &tensors);
+  const std::string text =
+      nef_text(graph, {.store_large = true, .file = name}, options.edges, &tensors);
   check_text(text);
   AtomicFile json(path);
   json.write(std::as_bytes(std::span(text)));
   json.finish();
   if (!tensors.empty()) {
     if (const char* fault = path_fault(name)) {
-      fail(NEF_INVALID_ARGUMENT, "save", cat("the name of the data file ", in_quotes(name), " ", fault));
+      fail(NEF_INVALID_ARGUMENT, "save",
+           cat("the name of the data file ", in_quotes(name), " ", fault));
     }
     check_replaceable(weights, path);
     AtomicFile data(weights);

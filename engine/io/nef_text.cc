@@ -30,8 +30,8 @@ class Writer {
       fail(NEF_INVALID_ARGUMENT, "save", "the graph has no outputs");
     }
     if (graph_.node_count() > kMaxNodes) {
-      fail(NEF_LIMIT_EXCEEDED, "save", cat("the graph has ", graph_.node_count(),
-                                           " nodes; a file holds at most ", kMaxNodes));
+      fail(NEF_LIMIT_EXCEEDED, "save",
+           cat("the graph has ", graph_.node_count(), " nodes; a file holds at most ", kMaxNodes));
     }
     out_ = "{\n  \"version\": \"1.0\",\n  \"nef_format\": \"graph-v1\",\n  \"graph\": {\n";
     write_interface();
@@ -87,7 +87,8 @@ class Writer {
 
   void write_known(const char* key, const char* fallback) {
     const auto it = graph_.extras().find(cat("/", key));
-    out_ += cat(",\n  \"", key, "\": ", it == graph_.extras().end() ? fallback : it->second.c_str());
+    out_ +=
+        cat(",\n  \"", key, "\": ", it == graph_.extras().end() ? fallback : it->second.c_str());
   }
 
   void write_interface() {
@@ -125,8 +126,10 @@ class Writer {
   void write_node(ir::NodeId n) {
     const ir::OpSpec& spec = ir::spec(graph_.op(n));
     if (spec.internal) {
-      fail(NEF_UNSUPPORTED, "save", cat(graph_.node_label(n), " is an op of the optimiser that no "
-                                        "file holds; save the graph before it is optimised"));
+      fail(NEF_UNSUPPORTED, "save",
+           cat(graph_.node_label(n),
+               " is an op of the optimiser that no "
+               "file holds; save the graph before it is optimised"));
     }
     out_ += "{\"id\": ";
     string(names_.nodes[n]);
@@ -198,7 +201,8 @@ class Writer {
     switch (type) {
       case ir::AttrType::Int: return append_json_int(out_, attrs.i(slot));
       case ir::AttrType::Bool: return void(out_ += attrs.i(slot) != 0 ? "true" : "false");
-      case ir::AttrType::DType: return string(ir::dtype_name(static_cast<nef_dtype>(attrs.i(slot))));
+      case ir::AttrType::DType:
+        return string(ir::dtype_name(static_cast<nef_dtype>(attrs.i(slot))));
       case ir::AttrType::Float: return append_json_float(out_, attrs.f(slot));
       case ir::AttrType::String: return write_text_attr(attrs.s(slot));
       case ir::AttrType::Ints:
@@ -303,8 +307,9 @@ class Writer {
     std::string text = dim_name(graph_.pool(), d);
     if (text.size() > kMaxDimText) {
       if (input) {
-        fail(NEF_LIMIT_EXCEEDED, "save", cat("a dim of input ", in_quotes(names_.values[v]),
-                                             " needs more than ", kMaxDimText, " bytes as text"));
+        fail(NEF_LIMIT_EXCEEDED, "save",
+             cat("a dim of input ", in_quotes(names_.values[v]), " needs more than ", kMaxDimText,
+                 " bytes as text"));
       }
       text = "?";  // inference finds it again
     }

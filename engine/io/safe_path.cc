@@ -27,15 +27,18 @@ constexpr int kFileFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW;
 // Fails with the errno of an open beneath a folder.
 [[noreturn]] void refused(const std::string& name, int err) {
   if (err == ELOOP || err == EXDEV || err == ENOTDIR) {
-    unsafe(name, "is, or is reached through, a symbolic link; pass data_root to allow links "
-                 "inside a folder you trust");
+    unsafe(name,
+           "is, or is reached through, a symbolic link; pass data_root to allow links "
+           "inside a folder you trust");
   }
   io_error("load", in_quotes(name), "cannot open data file", err);
 }
 
 Fd open_folder(const std::string& path, const std::string& name) {
   Fd fd(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (!fd) io_error("load", path, cat("cannot open the folder of data file ", in_quotes(name)).c_str(), errno);
+  if (!fd)
+    io_error("load", path, cat("cannot open the folder of data file ", in_quotes(name)).c_str(),
+             errno);
   return fd;
 }
 
@@ -71,7 +74,8 @@ Fd open_without_links(const Fd& folder, const std::string& name, int* err) {
 
 std::string real_path(const std::string& path, const std::string& name) {
   char* resolved = ::realpath(path.c_str(), nullptr);
-  if (resolved == nullptr) io_error("load", path, cat("cannot resolve data file ", in_quotes(name)).c_str(), errno);
+  if (resolved == nullptr)
+    io_error("load", path, cat("cannot resolve data file ", in_quotes(name)).c_str(), errno);
   std::string out = resolved;
   ::free(resolved);
   return out;
@@ -117,8 +121,9 @@ Fd open_beneath(const std::string& folder, const std::string& root, const std::s
   struct stat st;
   if (::fstat(fd.get(), &st) != 0) io_error("load", in_quotes(name), "cannot stat", errno);
   if (S_ISREG(st.st_mode) && st.st_nlink > 1) {
-    unsafe(name, "has a second hard link; copy it, or pass data_root to allow links inside a "
-                 "folder you trust");
+    unsafe(name,
+           "has a second hard link; copy it, or pass data_root to allow links inside a "
+           "folder you trust");
   }
   return fd;
 }

@@ -28,13 +28,13 @@ struct StDtype {
   nef_dtype dtype;
 };
 constexpr StDtype kDtypes[] = {
-    {"BOOL", 8, NEF_BOOL},     {"U8", 8, NEF_UINT8},      {"I8", 8, NEF_INT8},
-    {"I16", 16, NEF_INT16},    {"U16", 16, NEF_UINT16},   {"F16", 16, NEF_FLOAT16},
-    {"BF16", 16, NEF_BFLOAT16}, {"I32", 32, NEF_INT32},   {"U32", 32, NEF_UINT32},
-    {"F32", 32, NEF_FLOAT32},  {"I64", 64, NEF_INT64},    {"U64", 64, NEF_UINT64},
-    {"F64", 64, NEF_FLOAT64},  {"C64", 64, 0},            {"F4", 4, 0},
-    {"F6_E2M3", 6, 0},         {"F6_E3M2", 6, 0},         {"F8_E5M2", 8, 0},
-    {"F8_E4M3", 8, 0},         {"F8_E8M0", 8, 0},         {"F8_E5M2FNUZ", 8, 0},
+    {"BOOL", 8, NEF_BOOL},      {"U8", 8, NEF_UINT8},    {"I8", 8, NEF_INT8},
+    {"I16", 16, NEF_INT16},     {"U16", 16, NEF_UINT16}, {"F16", 16, NEF_FLOAT16},
+    {"BF16", 16, NEF_BFLOAT16}, {"I32", 32, NEF_INT32},  {"U32", 32, NEF_UINT32},
+    {"F32", 32, NEF_FLOAT32},   {"I64", 64, NEF_INT64},  {"U64", 64, NEF_UINT64},
+    {"F64", 64, NEF_FLOAT64},   {"C64", 64, 0},          {"F4", 4, 0},
+    {"F6_E2M3", 6, 0},          {"F6_E3M2", 6, 0},       {"F8_E5M2", 8, 0},
+    {"F8_E4M3", 8, 0},          {"F8_E8M0", 8, 0},       {"F8_E5M2FNUZ", 8, 0},
     {"F8_E4M3FNUZ", 8, 0},
 };
 
@@ -58,8 +58,8 @@ uint64_t read_length(const std::byte* p) {
 // The length word, checked against the file.
 uint64_t header_bytes(uint64_t length, uint64_t file_bytes, const std::string& label) {
   if (length > kMaxHeaderBytes) {
-    fail(NEF_LIMIT_EXCEEDED, "load", cat(label, ": header of ", length, " bytes; at most ",
-                                         kMaxHeaderBytes, " are allowed"));
+    fail(NEF_LIMIT_EXCEEDED, "load",
+         cat(label, ": header of ", length, " bytes; at most ", kMaxHeaderBytes, " are allowed"));
   }
   if (length > file_bytes - kLengthBytes) {
     bad(label, cat("the header needs ", length, " bytes, the file has ", file_bytes - kLengthBytes,
@@ -250,7 +250,8 @@ void SafeTensors::read_header(std::string_view header, uint64_t data_bytes) {
       continue;
     }
     if (entries_.size() == kMaxContainerTensors) {
-      fail(NEF_LIMIT_EXCEEDED, "load", cat(label_, ": more than ", kMaxContainerTensors, " tensors"));
+      fail(NEF_LIMIT_EXCEEDED, "load",
+           cat(label_, ": more than ", kMaxContainerTensors, " tensors"));
     }
     if (const char* fault = name_fault(name)) bad(label_, cat("the name of a tensor ", fault));
     StEntry& entry = entries_.emplace_back();
@@ -267,9 +268,10 @@ void SafeTensors::check_layout(uint64_t data_bytes) {
   uint64_t at = 0;
   for (const StEntry& e : entries_) {
     if (e.begin != at) {
-      bad(label_, cat("tensor ", in_quotes(e.name), " begins at byte ", e.begin, " of the data, ", at,
-                      " bytes are taken before it: tensors must follow each other without holes "
-                      "or overlaps"));
+      bad(label_,
+          cat("tensor ", in_quotes(e.name), " begins at byte ", e.begin, " of the data, ", at,
+              " bytes are taken before it: tensors must follow each other without holes "
+              "or overlaps"));
     }
     at = e.end;
   }
@@ -297,8 +299,8 @@ std::shared_ptr<ir::Buffer> SafeTensors::data(const StEntry& entry, bool* copied
   const bool copy = !whole_ || !aligned;
   if (copied != nullptr) *copied = copy;
   if (!copy) {
-    return ir::Buffer::slice(whole_, static_cast<size_t>(from - static_cast<std::byte*>(whole_->data())),
-                             bytes);
+    return ir::Buffer::slice(
+        whole_, static_cast<size_t>(from - static_cast<std::byte*>(whole_->data())), bytes);
   }
   auto out = ir::Buffer::allocate(bytes);
   if (bytes != 0) std::memcpy(out->data(), from, bytes);

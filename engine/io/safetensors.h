@@ -23,7 +23,7 @@ struct StEntry {
   std::string dtype_name;               // "F32", as in the file
   nef_dtype dtype = NEF_DTYPE_INVALID;  // INVALID: a dtype of the format that NEF has not
   std::vector<int64_t> shape;
-  uint64_t begin = 0, end = 0;          // within the data section
+  uint64_t begin = 0, end = 0;  // within the data section
 };
 
 // A safetensors file, fully validated before anything can be read from it. Immutable and

@@ -66,8 +66,9 @@ std::string header_text(std::span<const StTensor> tensors,
   const size_t length_word = sizeof(uint64_t);
   while ((out.size() + length_word) % alignment != 0) out += ' ';
   if (out.size() > kMaxHeaderBytes) {
-    fail(NEF_LIMIT_EXCEEDED, "save", cat("the safetensors header needs ", out.size(),
-                                         " bytes; at most ", kMaxHeaderBytes, " are allowed"));
+    fail(NEF_LIMIT_EXCEEDED, "save",
+         cat("the safetensors header needs ", out.size(), " bytes; at most ", kMaxHeaderBytes,
+             " are allowed"));
   }
   return out;
 }
@@ -77,8 +78,8 @@ std::string header_text(std::span<const StTensor> tensors,
 void write_safetensors(Sink& sink, std::span<const StTensor> tensors,
                        const std::map<std::string, std::string>& metadata, size_t alignment) {
   if (alignment < 8 || alignment > kMaxAlignment || (alignment & (alignment - 1)) != 0) {
-    fail(NEF_INVALID_ARGUMENT, "save", cat("alignment ", alignment,
-                                           " is not a power of two from 8 to ", kMaxAlignment));
+    fail(NEF_INVALID_ARGUMENT, "save",
+         cat("alignment ", alignment, " is not a power of two from 8 to ", kMaxAlignment));
   }
   const std::vector<StTensor> all = with_padding(tensors, alignment);
   const std::string header = header_text(all, metadata, alignment);

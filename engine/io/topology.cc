@@ -165,8 +165,9 @@ void check_edges(const Document& doc, const std::unordered_map<std::string, uint
     const std::string where = cat("graph.edges[", listed[i].index, "]");
     const auto [to, from] = listed[i].pair;
     if (i > 0 && listed[i - 1].pair == listed[i].pair) {
-      doc.stop(NEF_DUPLICATE_NAME, where, cat("the edge from ", in_quotes(doc.nodes[from].id), " to ",
-                                              in_quotes(doc.nodes[to].id), " is listed twice"));
+      doc.stop(NEF_DUPLICATE_NAME, where,
+               cat("the edge from ", in_quotes(doc.nodes[from].id), " to ",
+                   in_quotes(doc.nodes[to].id), " is listed twice"));
     }
     if (!std::binary_search(wanted.begin(), wanted.end(), listed[i].pair)) {
       doc.stop(NEF_INVALID_ARGUMENT, where,
@@ -178,7 +179,8 @@ void check_edges(const Document& doc, const std::unordered_map<std::string, uint
     if (i < listed.size() && listed[i].pair == wanted[i]) continue;
     doc.stop(NEF_INVALID_ARGUMENT, "graph.edges",
              cat("an input of ", in_quotes(doc.nodes[wanted[i].first].id), " is an output of ",
-                 in_quotes(doc.nodes[wanted[i].second].id), ", but that edge is missing; list all "
+                 in_quotes(doc.nodes[wanted[i].second].id),
+                 ", but that edge is missing; list all "
                  "edges or none"));
   }
 }

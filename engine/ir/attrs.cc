@@ -73,7 +73,8 @@ AttrBuilder& AttrBuilder::set_int(unsigned index, int64_t v) {
   Slot& s = slot(index, AttrType::Int);
   const AttrSpec& attr = spec_.attrs[index];
   if (attr.type == AttrType::Bool) v = v != 0;
-  if (attr.type == AttrType::DType && (v < 0 || v > INT32_MAX || !dtype_valid(static_cast<nef_dtype>(v)))) {
+  if (attr.type == AttrType::DType &&
+      (v < 0 || v > INT32_MAX || !dtype_valid(static_cast<nef_dtype>(v)))) {
     fail(NEF_INVALID_ARGUMENT, spec_.snake, cat("attribute ", attr.name, ": ", v, " is no dtype"));
   }
   s.set = true;

@@ -22,7 +22,8 @@ std::shared_ptr<Buffer> Buffer::allocate(size_t bytes) {
   if (bytes > SIZE_MAX - kAlignment) {
     fail(NEF_OUT_OF_MEMORY, "allocate", cat("cannot allocate ", bytes, " bytes of host memory"));
   }
-  const size_t rounded = bytes == 0 ? kAlignment : (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  const size_t rounded =
+      bytes == 0 ? kAlignment : (bytes + kAlignment - 1) / kAlignment * kAlignment;
   void* data = std::aligned_alloc(kAlignment, rounded);
   if (data == nullptr) {
     fail(NEF_OUT_OF_MEMORY, "allocate", cat("cannot allocate ", bytes, " bytes of host memory"));

@@ -301,9 +301,9 @@ Dim DimPool::floordiv_symbolic(Dim a, Dim b) {
   if (lo >= 0 && hi < lower(b)) return base;
   const int64_t b_lo = std::max<int64_t>(lower(b), 1), b_hi = upper(b);
   const Dim numerator = from_terms(std::move(rest));
-  const Dim fraction = intern_pair(Kind::FloorDiv, numerator, b,
-                                   bound_div(lo, lo >= 0 ? b_hi : b_lo),
-                                   bound_div(hi, hi >= 0 ? b_lo : b_hi));
+  const Dim fraction =
+      intern_pair(Kind::FloorDiv, numerator, b, bound_div(lo, lo >= 0 ? b_hi : b_lo),
+                  bound_div(hi, hi >= 0 ? b_lo : b_hi));
   return add(base, fraction);
 }
 

@@ -40,10 +40,10 @@ class DimPool {
   };
   struct Expr {
     Kind kind;
-    std::string name;         // Symbol; empty for an unknown dim, which is equal to nothing
+    std::string name;                 // Symbol; empty for an unknown dim, which is equal to nothing
     int64_t lo = 0, hi = kUnbounded;  // bounds of the value (inclusive)
-    Dim a = 0, b = 0;         // FloorDiv, Max, Min, Broadcast, Equal
-    std::vector<Term> terms;  // Poly, canonical order
+    Dim a = 0, b = 0;                 // FloorDiv, Max, Min, Broadcast, Equal
+    std::vector<Term> terms;          // Poly, canonical order
     // Size and height when written out as a tree; bounded, so that text and recursion are too.
     uint32_t weight = 1, depth = 1;
   };

@@ -34,7 +34,8 @@ Term multiply(const Term& a, const Term& b) {
   out.coefficient = checked_constant(a.coefficient, b.coefficient, checked_mul);
   out.atoms.resize(a.atoms.size() + b.atoms.size());
   if (out.atoms.size() > kMaxAtoms) {
-    fail(NEF_LIMIT_EXCEEDED, "dim", cat("a dim has a product of more than ", kMaxAtoms, " factors"));
+    fail(NEF_LIMIT_EXCEEDED, "dim",
+         cat("a dim has a product of more than ", kMaxAtoms, " factors"));
   }
   std::merge(a.atoms.begin(), a.atoms.end(), b.atoms.begin(), b.atoms.end(), out.atoms.begin());
   return out;
@@ -48,8 +49,7 @@ Terms canonical(Terms terms) {
   Terms out;
   for (Term& t : terms) {
     if (!out.empty() && order(out.back(), t) == 0) {
-      out.back().coefficient =
-          checked_constant(out.back().coefficient, t.coefficient, checked_add);
+      out.back().coefficient = checked_constant(out.back().coefficient, t.coefficient, checked_add);
     } else {
       if (!out.empty() && out.back().coefficient == 0) out.pop_back();
       out.push_back(std::move(t));

@@ -5,8 +5,8 @@ namespace nef::ir {
 namespace {
 
 // Indexed by nef_dtype.
-constexpr const char* kNames[] = {"invalid", "bool",    "int8",     "uint8",   "int16",
-                                  "uint16",  "int32",   "uint32",   "int64",   "uint64",
+constexpr const char* kNames[] = {"invalid", "bool",     "int8",    "uint8",  "int16",
+                                  "uint16",  "int32",    "uint32",  "int64",  "uint64",
                                   "float16", "bfloat16", "float32", "float64"};
 
 }  // namespace

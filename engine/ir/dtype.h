@@ -12,10 +12,19 @@ namespace nef::ir {
 // Bytes of one element; 0 for NEF_DTYPE_INVALID and unknown numbers.
 constexpr size_t dtype_size(nef_dtype t) {
   switch (t) {
-    case NEF_BOOL: case NEF_INT8: case NEF_UINT8: return 1;
-    case NEF_INT16: case NEF_UINT16: case NEF_FLOAT16: case NEF_BFLOAT16: return 2;
-    case NEF_INT32: case NEF_UINT32: case NEF_FLOAT32: return 4;
-    case NEF_INT64: case NEF_UINT64: case NEF_FLOAT64: return 8;
+    case NEF_BOOL:
+    case NEF_INT8:
+    case NEF_UINT8: return 1;
+    case NEF_INT16:
+    case NEF_UINT16:
+    case NEF_FLOAT16:
+    case NEF_BFLOAT16: return 2;
+    case NEF_INT32:
+    case NEF_UINT32:
+    case NEF_FLOAT32: return 4;
+    case NEF_INT64:
+    case NEF_UINT64:
+    case NEF_FLOAT64: return 8;
     default: return 0;
   }
 }

@@ -37,10 +37,8 @@ inline void append(std::string& out, const std::string& v) { out += v; }
 inline void append(std::string& out, const char* v) { out += v; }
 inline void append(std::string& out, char v) { out += v; }
 template <typename T>
-  requires std::is_arithmetic_v<T>
-void append(std::string& out, T v) {
-  out += std::to_string(v);
-}
+requires std::is_arithmetic_v<T>
+void append(std::string& out, T v) { out += std::to_string(v); }
 }  // namespace detail
 template <typename... Parts>
 std::string cat(const Parts&... parts) {

@@ -34,7 +34,8 @@ std::string_view NameTable::get(uint32_t id) const {
 }
 
 void Graph::reserve(size_t nodes, size_t values) {
-  for (auto* v : {&in_begin_, &in_count_, &first_output_, &out_count_, &attr_begin_, &attr_count_}) {
+  for (auto* v :
+       {&in_begin_, &in_count_, &first_output_, &out_count_, &attr_begin_, &attr_count_}) {
     v->reserve(nodes);
   }
   op_.reserve(nodes);
@@ -60,8 +61,8 @@ ValueId Graph::add_constant(nef_dtype dtype, std::span<const Dim> dims,
   const int64_t bytes = byte_count(dtype, dims);
   if (data == nullptr || data->bytes() != static_cast<size_t>(bytes)) {
     fail(NEF_SHAPE_MISMATCH, "constant",
-         cat("a ", dtype_name(dtype), " constant of shape ", shape_str(dims, pool_), " needs ", bytes,
-             " bytes, got ", data == nullptr ? 0 : data->bytes()));
+         cat("a ", dtype_name(dtype), " constant of shape ", shape_str(dims, pool_), " needs ",
+             bytes, " bytes, got ", data == nullptr ? 0 : data->bytes()));
   }
   dtype_.push_back(dtype);
   shape_.push_back(shapes_.intern(dims));

@@ -70,7 +70,9 @@ class Graph {
   std::span<const ValueId> inputs(NodeId n) const {
     return {inputs_.data() + in_begin_[n], in_count_[n]};
   }
-  std::span<ValueId> mutable_inputs(NodeId n) { return {inputs_.data() + in_begin_[n], in_count_[n]}; }
+  std::span<ValueId> mutable_inputs(NodeId n) {
+    return {inputs_.data() + in_begin_[n], in_count_[n]};
+  }
   ValueId first_output(NodeId n) const { return first_output_[n]; }
   uint32_t output_count(NodeId n) const { return out_count_[n]; }
   ValueId output(NodeId n, uint32_t i = 0) const { return first_output_[n] + i; }
@@ -106,9 +108,7 @@ class Graph {
   void set_graph_output(size_t i, ValueId v) { output_values_[i] = v; }
   std::string_view input_name(size_t i) const { return input_names_[i]; }
   std::string_view output_name(size_t i) const { return output_names_[i]; }
-  const std::shared_ptr<Buffer>& constant_data(ValueId v) const {
-    return constants_[def_index(v)];
-  }
+  const std::shared_ptr<Buffer>& constant_data(ValueId v) const { return constants_[def_index(v)]; }
   size_t constant_count() const { return constants_.size(); }
   ValueId constant_value(size_t i) const { return constant_values_[i]; }
 
@@ -144,7 +144,7 @@ class Graph {
   // values
   std::vector<nef_dtype> dtype_;
   std::vector<ShapeId> shape_;
-  std::vector<uint32_t> def_;  // ValueDef in the two top bits, index below
+  std::vector<uint32_t> def_;      // ValueDef in the two top bits, index below
   std::vector<uint32_t> content_;  // index + 1 into content_spans_
   std::vector<std::pair<uint32_t, uint32_t>> content_spans_;
   std::vector<Dim> content_pool_;

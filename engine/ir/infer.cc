@@ -64,10 +64,9 @@ void check_input_types(const InferContext& c, TypeVars& vars) {
       vars.input[s.type_var] = static_cast<uint8_t>(std::min<size_t>(i, 255));
     } else if (bound != o.dtype) {
       const size_t first = vars.input[s.type_var];
-      c.fail(NEF_DTYPE_MISMATCH,
-             cat("input ", i, " (", s.name, ") is ", dtype_name(o.dtype), ", but input ", first,
-                 " (", input_spec(c.spec, first).name, ") is ", dtype_name(bound),
-                 "; cast one of them"));
+      c.fail(NEF_DTYPE_MISMATCH, cat("input ", i, " (", s.name, ") is ", dtype_name(o.dtype),
+                                     ", but input ", first, " (", input_spec(c.spec, first).name,
+                                     ") is ", dtype_name(bound), "; cast one of them"));
     }
   }
 }
@@ -78,14 +77,14 @@ void prepare_outputs(const InferContext& c, const TypeVars& vars) {
   size_t required = 0;
   for (size_t i = 0; i < spec.n_outputs; ++i) required += spec.outputs[i].optional ? 0 : 1;
   if (c.out.size() < required || (c.out.size() > spec.n_outputs && !variadic)) {
-    c.fail(NEF_INVALID_ARGUMENT, cat("has ", required, " to ", spec.n_outputs + 0,
-                                     " outputs, asked for ", c.out.size()));
+    c.fail(NEF_INVALID_ARGUMENT,
+           cat("has ", required, " to ", spec.n_outputs + 0, " outputs, asked for ", c.out.size()));
   }
   for (size_t i = 0; i < c.out.size(); ++i) {
     const OutputSpec& s = spec.outputs[std::min<size_t>(i, spec.n_outputs - 1u)];
     Inferred& r = c.out[i];
     r.shape.rank = 0;
-    r.dtype = s.type_var != kNoVar              ? vars.dtype[s.type_var]
+    r.dtype = s.type_var != kNoVar            ? vars.dtype[s.type_var]
               : std::has_single_bit(s.dtypes) ? std::countr_zero(s.dtypes)
                                               : NEF_DTYPE_INVALID;
     if (spec.infer == InferRule::kShapeExpr) continue;

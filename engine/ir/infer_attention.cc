@@ -50,8 +50,8 @@ void check_options(const InferContext& c) {
     c.fail(NEF_INVALID_ARGUMENT, "nonpad_kv_seqlen does not go with past_key and past_value");
   }
   if (c.has(kMask) && c.in[kMask].dtype != NEF_BOOL && !dtype_is_float(c.in[kMask].dtype)) {
-    c.fail(NEF_DTYPE_MISMATCH, cat("attn_mask is ", dtype_name(c.in[kMask].dtype),
-                                   "; it must be bool or a float"));
+    c.fail(NEF_DTYPE_MISMATCH,
+           cat("attn_mask is ", dtype_name(c.in[kMask].dtype), "; it must be bool or a float"));
   }
 }
 
@@ -91,9 +91,9 @@ void infer_rotary_embedding(InferContext& c) {
   const Heads x = read_heads(c, 0, c.attrs.i(NEF_ROTARY_EMBEDDING_NUM_HEADS), "num_heads");
   const int64_t asked = c.attrs.i(NEF_ROTARY_EMBEDDING_ROTARY_EMBEDDING_DIM);
   if (asked < 0 || asked > c.pool.upper(x.size)) {
-    c.fail(NEF_INVALID_ARGUMENT, cat("rotary_embedding_dim is ", asked,
-                                     "; it must be between 0 and the head size ",
-                                     c.pool.str(x.size)));
+    c.fail(NEF_INVALID_ARGUMENT,
+           cat("rotary_embedding_dim is ", asked, "; it must be between 0 and the head size ",
+               c.pool.str(x.size)));
   }
   const Dim turned = asked == 0 ? x.size : asked;
   const Dim half = divided(c, turned, 2, "the rotated part must be even");

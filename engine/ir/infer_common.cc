@@ -84,8 +84,8 @@ void require_broadcasts_to(const InferContext& c, std::span<const Dim> from,
     fits = c.pool.broadcast(a, b, &both) && c.pool.equal(both, b, &out);
   }
   if (fits) return;
-  c.fail(NEF_SHAPE_MISMATCH, cat(what, " ", shape_str(from, c.pool), " does not broadcast to ",
-                                 shape_str(to, c.pool)));
+  c.fail(NEF_SHAPE_MISMATCH,
+         cat(what, " ", shape_str(from, c.pool), " does not broadcast to ", shape_str(to, c.pool)));
 }
 
 void require_vector(const InferContext& c, size_t input, Dim size, const char* what) {
@@ -118,8 +118,8 @@ HostInts host_ints(const InferContext& c, size_t input) {
   HostInts h;
   const Operand& o = c.in[input];
   if (o.dims.size() > 1) {
-    c.fail(NEF_SHAPE_MISMATCH, cat("input ", c.spec.inputs[input].name,
-                                   " must be a vector, got ", c.shape(input)));
+    c.fail(NEF_SHAPE_MISMATCH,
+           cat("input ", c.spec.inputs[input].name, " must be a vector, got ", c.shape(input)));
   }
   if (o.has_content) {
     h.known = true;
@@ -144,7 +144,8 @@ HostInts host_ints_sized(const InferContext& c, size_t input) {
 bool host_floats(const InferContext& c, size_t input, size_t count, double* out) {
   const Operand& o = c.in[input];
   const bool sized = count == 1 ? true : o.dims.size() == 1 && o.dims[0] == static_cast<Dim>(count);
-  if (o.data == nullptr || !sized || (o.dtype != NEF_FLOAT32 && o.dtype != NEF_FLOAT64)) return false;
+  if (o.data == nullptr || !sized || (o.dtype != NEF_FLOAT32 && o.dtype != NEF_FLOAT64))
+    return false;
   const char* data = static_cast<const char*>(o.data);
   for (size_t i = 0; i < count; ++i) {
     float single = 0;
@@ -160,15 +161,16 @@ bool host_floats(const InferContext& c, size_t input, size_t count, double* out)
 
 int64_t host_number(const InferContext& c, size_t input, Dim element) {
   if (!is_expr(element)) return element;
-  c.fail(NEF_UNSUPPORTED, cat("input ", c.spec.inputs[input].name, " must be known before running; ",
-                              "one of its elements is ", c.pool.str(element)));
+  c.fail(NEF_UNSUPPORTED,
+         cat("input ", c.spec.inputs[input].name, " must be known before running; ",
+             "one of its elements is ", c.pool.str(element)));
 }
 
 void require_one_element(const InferContext& c, size_t input) {
   if (c.rank(input) == 0) return;
   if (c.rank(input) == 1 && !is_expr(c.dims(input)[0]) && c.dims(input)[0] == 1) return;
-  c.fail(NEF_SHAPE_MISMATCH, cat("input ", c.spec.inputs[input].name,
-                                 " must be a scalar, got ", c.shape(input)));
+  c.fail(NEF_SHAPE_MISMATCH,
+         cat("input ", c.spec.inputs[input].name, " must be a scalar, got ", c.shape(input)));
 }
 
 uint32_t axis_mask(const InferContext& c, size_t input, std::span<const Dim> axes, size_t rank) {

@@ -50,8 +50,8 @@ size_t tuple_length(const InferContext& c, size_t most) {
                                 c.pool.str(k), ", which is not known before running"));
   }
   if (k >= 1 && k <= static_cast<Dim>(most)) return static_cast<size_t>(k);
-  c.fail(NEF_SHAPE_MISMATCH, cat("index tuples have ", k, " entries, but must have 1 to ", most,
-                                 ": ", c.shapes()));
+  c.fail(NEF_SHAPE_MISMATCH,
+         cat("index tuples have ", k, " entries, but must have 1 to ", most, ": ", c.shapes()));
 }
 
 }  // namespace
@@ -79,8 +79,10 @@ void infer_gather_nd(InferContext& c) {
   const int64_t batch = c.attrs.i(NEF_GATHER_ND_BATCH_DIMS);
   const size_t least = std::min(data.size(), indices.size());
   if (batch < 0 || batch >= static_cast<int64_t>(least)) {
-    c.fail(NEF_INVALID_ARGUMENT, cat("batch_dims ", batch, " must be at least 0 and below both "
-                                     "ranks: ", c.shapes()));
+    c.fail(NEF_INVALID_ARGUMENT, cat("batch_dims ", batch,
+                                     " must be at least 0 and below both "
+                                     "ranks: ",
+                                     c.shapes()));
   }
   const size_t b = static_cast<size_t>(batch);
   const size_t k = tuple_length(c, data.size() - b);
@@ -110,8 +112,8 @@ void infer_scatter_nd(InferContext& c) {
   Shape expected(indices.first(indices.size() - 1));
   for (Dim d : data.subspan(k)) expected.push(d);
   if (static_cast<size_t>(expected.rank) != updates.size()) {
-    c.fail(NEF_SHAPE_MISMATCH, cat("updates must be ", shape_str(expected, c.pool), ": ",
-                                   c.shapes()));
+    c.fail(NEF_SHAPE_MISMATCH,
+           cat("updates must be ", shape_str(expected, c.pool), ": ", c.shapes()));
   }
   for (size_t i = 0; i < updates.size(); ++i) {
     same_dim(c, expected.dims[i], updates[i], "updates do not fit indices and data");

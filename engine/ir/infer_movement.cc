@@ -101,7 +101,8 @@ void infer_transpose(InferContext& c) {
   uint32_t seen = 0;
   for (size_t i = 0; i < perm.size(); ++i) {
     const size_t from = normal_axis(c, perm[i], d.size());
-    if ((seen >> from & 1u) != 0) c.fail(NEF_INVALID_ARGUMENT, cat("perm names axis ", from, " twice"));
+    if ((seen >> from & 1u) != 0)
+      c.fail(NEF_INVALID_ARGUMENT, cat("perm names axis ", from, " twice"));
     seen |= 1u << from;
     out.dims[i] = d[from];
   }
@@ -202,8 +203,9 @@ void infer_reverse_sequence(InferContext& c) {
   const int64_t batch = c.attrs.i(NEF_REVERSE_SEQUENCE_BATCH_AXIS, 1);
   const int64_t time = c.attrs.i(NEF_REVERSE_SEQUENCE_TIME_AXIS, 0);
   if (!((batch == 0 && time == 1) || (batch == 1 && time == 0))) {
-    c.fail(NEF_INVALID_ARGUMENT, cat("batch_axis and time_axis must be 0 and 1 in either order, got ",
-                                     batch, " and ", time));
+    c.fail(NEF_INVALID_ARGUMENT,
+           cat("batch_axis and time_axis must be 0 and 1 in either order, got ", batch, " and ",
+               time));
   }
   require_vector(c, 1, c.dims(0)[static_cast<size_t>(batch)], "one length per batch is needed");
   c.out[0].shape.assign(c.dims(0));

@@ -9,8 +9,8 @@ namespace {
 
 [[noreturn]] void fail_reshape(const InferContext& c, std::span<const Dim> wanted,
                                const std::string& why) {
-  c.fail(NEF_SHAPE_MISMATCH, cat("cannot reshape ", c.shape(0), " to ",
-                                 shape_str(wanted, c.pool), ": ", why));
+  c.fail(NEF_SHAPE_MISMATCH,
+         cat("cannot reshape ", c.shape(0), " to ", shape_str(wanted, c.pool), ": ", why));
 }
 
 struct Wanted {
@@ -32,15 +32,16 @@ Wanted read_wanted(const InferContext& c, std::span<const Dim> wanted, bool allo
       c.fail(NEF_INVALID_ARGUMENT,
              cat("shape ", shape_str(wanted, c.pool), " has a negative dim other than -1"));
     } else if (d == 0 && !allow_zero) {
-      if (i >= c.rank(0)) fail_reshape(c, wanted, cat("the 0 at place ", i, " has nothing to copy"));
+      if (i >= c.rank(0))
+        fail_reshape(c, wanted, cat("the 0 at place ", i, " has nothing to copy"));
       w.copied |= 1u << i;
     } else if (d == 0) {
       zero = true;
     }
   }
   if (zero && w.unknown_at >= 0) {
-    c.fail(NEF_INVALID_ARGUMENT, cat("shape ", shape_str(wanted, c.pool),
-                                     " has both 0 and -1, which allowzero forbids"));
+    c.fail(NEF_INVALID_ARGUMENT,
+           cat("shape ", shape_str(wanted, c.pool), " has both 0 and -1, which allowzero forbids"));
   }
   return w;
 }
@@ -55,8 +56,8 @@ Dim worked_out(const InferContext& c, std::span<const Dim> wanted, Dim have, Dim
     out = c.pool.floordiv(have, need);
     if (c.pool.equal(c.pool.mul(out, need), have, &check)) return out;
   }
-  fail_reshape(c, wanted, cat(c.pool.str(have), " elements are not a multiple of ",
-                              c.pool.str(need)));
+  fail_reshape(c, wanted,
+               cat(c.pool.str(have), " elements are not a multiple of ", c.pool.str(need)));
 }
 
 void reshape_unknown(InferContext& c) {
@@ -172,8 +173,8 @@ void infer_expand(InferContext& c) {
   if (host.known) {
     for (Dim d : host.elements) {
       if (c.pool.upper(d) < 0) {
-        c.fail(NEF_INVALID_ARGUMENT, cat("shape ", shape_str(host.elements, c.pool),
-                                         " has a negative dim"));
+        c.fail(NEF_INVALID_ARGUMENT,
+               cat("shape ", shape_str(host.elements, c.pool), " has a negative dim"));
       }
     }
     out.assign(in);

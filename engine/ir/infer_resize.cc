@@ -124,8 +124,8 @@ void infer_resize(InferContext& c) {
   require_rank_at_least(c, kX, 1);
   const bool scales = given(c, kScales), sizes = given(c, kSizes);
   if (scales == sizes) {
-    c.fail(NEF_INVALID_ARGUMENT, cat("give exactly one of scales and sizes, got ",
-                                     scales ? "both" : "neither"));
+    c.fail(NEF_INVALID_ARGUMENT,
+           cat("give exactly one of scales and sizes, got ", scales ? "both" : "neither"));
   }
   const Axes axes = read_axes(c);
   if (given(c, kRoi)) require_entries(c, kRoi, 2 * axes.count);
@@ -136,7 +136,8 @@ void infer_resize(InferContext& c) {
     const size_t i = axes.axis[k];
     const Dim d = c.out[0].shape.dims[i];
     if (c.dims(kX)[i] != 0 || is_expr(d) || d == 0) continue;
-    c.fail(NEF_SHAPE_MISMATCH, cat("axis ", i, " of ", c.shape(kX), " is empty: nothing to sample"));
+    c.fail(NEF_SHAPE_MISMATCH,
+           cat("axis ", i, " of ", c.shape(kX), " is empty: nothing to sample"));
   }
 }
 

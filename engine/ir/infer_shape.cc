@@ -90,8 +90,8 @@ Dim float_range_size(const InferContext& c, double start, double limit, double d
   if (delta == 0) c.fail(NEF_INVALID_ARGUMENT, "delta must not be 0");
   const double n = std::ceil((limit - start) / delta);
   if (std::isnan(n) || n > 9e15) {
-    c.fail(NEF_LIMIT_EXCEEDED, cat("a range from ", start, " to ", limit, " by ", delta,
-                                   " has no sensible size"));
+    c.fail(NEF_LIMIT_EXCEEDED,
+           cat("a range from ", start, " to ", limit, " by ", delta, " has no sensible size"));
   }
   return n > 0 ? static_cast<Dim>(n) : 0;
 }

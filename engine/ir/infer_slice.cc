@@ -38,8 +38,8 @@ class SymbolicAxis {
   // Count of elements; false when a bound's sign is not known.
   bool count(Dim start, Dim end, int64_t step, Dim* out) const {
     if (!sign_known(start) || !sign_known(end)) return false;
-    const bool uses_far = far(start) || far(end) || far_back(start) || far_back(end) ||
-                          far(step) || far_back(step);
+    const bool uses_far =
+        far(start) || far(end) || far_back(start) || far_back(end) || far(step) || far_back(step);
     if (uses_far && !check_not_longer_than_far()) return false;
     const int64_t stride = std::clamp<int64_t>(step, -kFar, kFar);
     *out = stride > 0 ? pool_.ceildiv(forward(start, end), stride)

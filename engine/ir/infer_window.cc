@@ -26,13 +26,13 @@ void check_list(const InferContext& c, std::span<const int64_t> v, size_t count,
                 const char* name) {
   if (v.empty()) return;
   if (v.size() != count) {
-    c.fail(NEF_INVALID_ARGUMENT, cat(name, " has ", v.size(), " entries; x ", c.shape(0),
-                                     " needs ", count));
+    c.fail(NEF_INVALID_ARGUMENT,
+           cat(name, " has ", v.size(), " entries; x ", c.shape(0), " needs ", count));
   }
   for (int64_t x : v) {
     if (x < least || x > INT32_MAX) {
-      c.fail(NEF_INVALID_ARGUMENT, cat(name, " has the entry ", x, "; it must be between ", least,
-                                       " and ", INT32_MAX));
+      c.fail(NEF_INVALID_ARGUMENT,
+             cat(name, " has the entry ", x, "; it must be between ", least, " and ", INT32_MAX));
     }
   }
 }
@@ -96,8 +96,8 @@ Dim transposed_size(const InferContext& c, const Window& w, size_t i, int64_t ou
   const Dim size = c.dims(0)[2 + i], kernel = c.dims(1)[2 + i];
   const Dim reach = pool.mul(size, w.stride(i));
   if (w.same()) return reach;
-  const Dim full = pool.add(pool.add(pool.sub(reach, w.stride(i)), output_padding),
-                            extent(c, w, i, kernel));
+  const Dim full =
+      pool.add(pool.add(pool.sub(reach, w.stride(i)), output_padding), extent(c, w, i, kernel));
   if (!w.explicit_pads()) return full;
   return pool.sub(full, w.pad_begin(i) + w.pad_end(i));
 }
@@ -153,8 +153,8 @@ void infer_conv_transpose(InferContext& c) {
   if (c.has(2)) require_vector(c, 2, channels, "the bias has one element per output channel");
   c.out[0].shape = Shape{x[0], channels};
   for (size_t i = 0; i < w.spatial; ++i) {
-    const Dim size = wanted.empty() ? transposed_size(c, w, i, extra.empty() ? 0 : extra[i])
-                                    : wanted[i];
+    const Dim size =
+        wanted.empty() ? transposed_size(c, w, i, extra.empty() ? 0 : extra[i]) : wanted[i];
     c.out[0].shape.push(size);
   }
 }
@@ -173,12 +173,12 @@ void infer_pool(InferContext& c) {
            ints(NEF_MAX_POOL_STRIDES, NEF_AVERAGE_POOL_STRIDES)};
   const std::span<const int64_t> kernel =
       ints(NEF_MAX_POOL_KERNEL_SHAPE, NEF_AVERAGE_POOL_KERNEL_SHAPE);
-  const bool ceil_mode = c.attrs.i(max ? unsigned{NEF_MAX_POOL_CEIL_MODE}
-                                       : unsigned{NEF_AVERAGE_POOL_CEIL_MODE}) != 0;
+  const bool ceil_mode =
+      c.attrs.i(max ? unsigned{NEF_MAX_POOL_CEIL_MODE} : unsigned{NEF_AVERAGE_POOL_CEIL_MODE}) != 0;
   check_window(c, w);
   if (kernel.size() != w.spatial) {
-    c.fail(NEF_INVALID_ARGUMENT, cat("kernel_shape has ", kernel.size(), " entries; x ",
-                                     c.shape(0), " needs ", w.spatial));
+    c.fail(NEF_INVALID_ARGUMENT, cat("kernel_shape has ", kernel.size(), " entries; x ", c.shape(0),
+                                     " needs ", w.spatial));
   }
   check_list(c, kernel, w.spatial, 1, "kernel_shape");
   Shape shape{x[0], x[1]};

@@ -31,9 +31,10 @@ size_t distance(std::string_view a, std::string_view b) {
 
 nef_op find_op(std::string_view name) {
   const OpAlias* end = kOpAliases + kOpAliasCount;
-  const OpAlias* at = std::lower_bound(
-      kOpAliases, end, name,
-      [](const OpAlias& alias, std::string_view key) { return std::string_view(alias.name) < key; });
+  const OpAlias* at =
+      std::lower_bound(kOpAliases, end, name, [](const OpAlias& alias, std::string_view key) {
+        return std::string_view(alias.name) < key;
+      });
   return at != end && name == at->name ? at->id : 0;
 }
 

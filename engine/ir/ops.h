@@ -46,7 +46,7 @@ struct OutputSpec {
   bool optional, variadic;
 };
 struct OpSpec {
-  nef_op id;  // 0 = no op has this number
+  nef_op id;          // 0 = no op has this number
   const char* name;   // ONNX spelling
   const char* snake;  // .nef and C spelling
   OpClass cls;

@@ -56,10 +56,10 @@ class ShapeTable {
  private:
   void grow_index();
   std::vector<Dim> pool_;
-  std::vector<uint32_t> begin_;   // size() + 1
+  std::vector<uint32_t> begin_;  // size() + 1
   std::vector<uint8_t> static_;
   std::vector<uint64_t> hash_;
-  std::vector<uint32_t> slots_;   // open addressing, id + 1, 0 = empty
+  std::vector<uint32_t> slots_;  // open addressing, id + 1, 0 = empty
 };
 
 }  // namespace nef::ir

@@ -24,8 +24,8 @@ struct Options {
 };
 
 struct Pass {
-  const char* name;  // "cse"
-  const char* what;  // one line for --help and plans
+  const char* name;                                       // "cse"
+  const char* what;                                       // one line for --help and plans
   bool (*run)(ir::Graph& graph, const Options& options);  // true = changed something; null for
                                                           // "fuse", which forms regions
 };

@@ -219,10 +219,10 @@ class Fusion {
   const Graph& graph_;
   const NodeId n_;
   std::vector<uint32_t> uses_;
-  std::vector<NodeId> group_;    // root of each node's region
-  std::vector<uint32_t> size_;   // per root
-  std::vector<NodeId> head_;     // per root: its contraction
-  std::vector<NodeId> user_;     // the one node that uses a joined node
+  std::vector<NodeId> group_;   // root of each node's region
+  std::vector<uint32_t> size_;  // per root
+  std::vector<NodeId> head_;    // per root: its contraction
+  std::vector<NodeId> user_;    // the one node that uses a joined node
   std::vector<uint8_t> reduction_;
 };
 

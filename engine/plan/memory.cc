@@ -221,9 +221,8 @@ MemoryPlan plan_memory_tight(std::span<const MemoryRequest> requests) {
   plan.sum_bytes = sum_of(requests);
   std::vector<uint32_t> order(requests.size());
   std::iota(order.begin(), order.end(), 0u);
-  std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
-    return requests[a].bytes > requests[b].bytes;
-  });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](uint32_t a, uint32_t b) { return requests[a].bytes > requests[b].bytes; });
   std::vector<uint32_t> placed;  // by offset
   for (uint32_t i : order) {
     const MemoryRequest& r = requests[i];

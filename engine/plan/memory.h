@@ -18,7 +18,7 @@ struct MemoryRequest {
 struct MemoryPlan {
   std::vector<uint64_t> offset;  // per request, multiples of kMemoryAlignment
   uint64_t arena_bytes = 0;
-  uint64_t sum_bytes = 0;        // what it would take without reuse
+  uint64_t sum_bytes = 0;  // what it would take without reuse
 };
 
 constexpr uint64_t kMemoryAlignment = 64;

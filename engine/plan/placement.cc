@@ -111,7 +111,8 @@ class Planner {
   void place_asked(size_t r, std::string_view name) {
     const size_t d = find(name);
     if (d != kNowhere) return settle(r, d, Reason::AskedByNode);
-    const std::string what = cat("the node prefers \"", std::string(name), "\", which is not present");
+    const std::string what =
+        cat("the node prefers \"", std::string(name), "\", which is not present");
     if (options_.strict) fail(NEF_FALLBACK_FORBIDDEN, "plan", what);
     settle(r, cpu_, Reason::Default);
     placement_.detail[static_cast<uint32_t>(r)] = what;
@@ -121,7 +122,8 @@ class Planner {
   void by_rules(size_t r, const Region& region) {
     for (NodeId n : regions_.nodes_of(region)) {
       const ir::OpSpec& s = ir::spec(graph_.op(n));
-      if (s.cls == ir::OpClass::Contraction && gpu_ != kNowhere && parameters(n) >= kLargeParameters) {
+      if (s.cls == ir::OpClass::Contraction && gpu_ != kNowhere &&
+          parameters(n) >= kLargeParameters) {
         return settle(r, gpu_, Reason::LargeContraction);
       }
       if (s.cls == ir::OpClass::Attention && (gpu_ != kNowhere || npu_ != kNowhere)) {
@@ -144,9 +146,16 @@ class Planner {
   }
   size_t element_size(ValueId v) const {
     switch (graph_.dtype(v)) {
-      case NEF_FLOAT64: case NEF_INT64: case NEF_UINT64: return 8;
-      case NEF_FLOAT32: case NEF_INT32: case NEF_UINT32: return 4;
-      case NEF_FLOAT16: case NEF_BFLOAT16: case NEF_INT16: case NEF_UINT16: return 2;
+      case NEF_FLOAT64:
+      case NEF_INT64:
+      case NEF_UINT64: return 8;
+      case NEF_FLOAT32:
+      case NEF_INT32:
+      case NEF_UINT32: return 4;
+      case NEF_FLOAT16:
+      case NEF_BFLOAT16:
+      case NEF_INT16:
+      case NEF_UINT16: return 2;
       default: return 1;
     }
   }
@@ -162,7 +171,8 @@ class Planner {
            cat(devices_[device]->name, " does not serve ",
                graph_.node_label(regions_.root(regions_.list[r])), ": ", why));
     }
-    if (asked) placement_.fallbacks.push_back({static_cast<uint32_t>(r), devices_[device]->name, why});
+    if (asked)
+      placement_.fallbacks.push_back({static_cast<uint32_t>(r), devices_[device]->name, why});
     why = cat(devices_[device]->name, ": ", why);
     for (size_t next : {cpu_, reference_}) {
       if (next == kNowhere || next == device) continue;
@@ -172,7 +182,8 @@ class Planner {
       return;
     }
     fail(NEF_UNSUPPORTED, "plan",
-         cat("no device serves ", graph_.node_label(regions_.root(regions_.list[r])), " (", why, ")"));
+         cat("no device serves ", graph_.node_label(regions_.root(regions_.list[r])), " (", why,
+             ")"));
   }
 
   // Moves regions to a neighbour's device where that costs less than the transfers it saves.
@@ -246,7 +257,8 @@ class Planner {
         if (v != ir::kNone) bytes += value_bytes(graph_, v);
       }
     }
-    return info.launch_seconds + region_flops(graph_, nodes) / std::max(1.0, info.flops_per_second) +
+    return info.launch_seconds +
+           region_flops(graph_, nodes) / std::max(1.0, info.flops_per_second) +
            bytes / std::max(1.0, info.bytes_per_second);
   }
 

@@ -20,13 +20,13 @@ enum class Reason : uint8_t {
   LargeContraction,  // >= 1M multiply-adds' worth of parameters
   AttentionOp,
   SmallElementwise,
-  Default,           // "everything else" row of the table
-  HostWork,          // shape arithmetic the runtime does itself
-  View,              // same bytes under another shape: no work at all
-  MergedIsland,      // moved to its neighbours' device: the transfer costs more than it gains
+  Default,       // "everything else" row of the table
+  HostWork,      // shape arithmetic the runtime does itself
+  View,          // same bytes under another shape: no work at all
+  MergedIsland,  // moved to its neighbours' device: the transfer costs more than it gains
   AskedByNode,
   AskedByOption,
-  Unserved,          // the better device does not serve it
+  Unserved,  // the better device does not serve it
 };
 const char* reason_text(Reason reason);
 

@@ -29,8 +29,8 @@ class Finder {
       out.input_axis.push_back(axis_[v]);
       if (axis_[v] < 0) continue;
       out.splittable = true;
-      out.least = std::max<int64_t>(
-          1, graph_.pool().lower(graph_.dims(v)[static_cast<size_t>(axis_[v])]));
+      out.least =
+          std::max<int64_t>(1, graph_.pool().lower(graph_.dims(v)[static_cast<size_t>(axis_[v])]));
     }
     for (ValueId v : graph_.graph_outputs()) {
       out.output_axis.push_back(axis_[v]);

@@ -35,8 +35,8 @@ class Layout {
   explicit Layout(const compile::Program& program);
 
   struct Symbol {
-    uint32_t expr;          // id in the graph's pool
-    uint32_t input, axis;   // where its value is read from
+    uint32_t expr;         // id in the graph's pool
+    uint32_t input, axis;  // where its value is read from
   };
   std::span<const Symbol> symbols() const { return symbols_; }
   uint32_t dims_begin(ir::ValueId v) const { return dims_begin_[v]; }

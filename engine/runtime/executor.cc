@@ -42,6 +42,7 @@ Everyone& everyone() {
 
 Executor::Executor(std::shared_ptr<const compile::Program> program)
     : program_(std::move(program)), layout_(*program_) {
+  idle_.reserve(kMaxIdleFrames);  // give_back must not allocate
   for (uint32_t i = 0; i < program_->step_values.size(); ++i) {
     const uint32_t s = program_->step_values[i].slot;
     if (s == ir::kNone) continue;
@@ -139,6 +140,7 @@ void Executor::evict() {
   std::vector<std::unique_ptr<Frame>> idle;
   {
     std::lock_guard lock(mutex_);
+    idle.reserve(kMaxIdleFrames);  // give_back must not allocate
     idle.swap(idle_);
   }
   for (const auto& frame : idle) release_arenas(*frame);
@@ -271,9 +273,9 @@ void Executor::run_step(const Frame& frame, uint32_t index) const {
   const compile::StepValue* sv = program_->step_values.data() + step.first_value;
   const Slot& from = program_->slots[sv[0].slot];
   const Slot& to = program_->slots[sv[1].slot];
-  const size_t bytes = static_cast<size_t>(ir::byte_count(
-      program_->graph->dtype(from.value),
-      {values[0].dims, program_->graph->dims(from.value).size()}));
+  const size_t bytes = static_cast<size_t>(
+      ir::byte_count(program_->graph->dtype(from.value),
+                     {values[0].dims, program_->graph->dims(from.value).size()}));
   if (bytes == 0) return;
   if (from.space == to.space) {
     std::memcpy(values[1].data, values[0].data, bytes);

@@ -65,9 +65,9 @@ class Executor {
   // Memory and argument table of one execution at a time.
   struct Frame {
     std::shared_ptr<const Binding> binding;
-    std::vector<Arena> arenas;               // per Binding::spaces
-    std::vector<nef_backend_tensor> tensors; // per Program::step_values
-    std::vector<void*> scratch;              // per step
+    std::vector<Arena> arenas;                // per Binding::spaces
+    std::vector<nef_backend_tensor> tensors;  // per Program::step_values
+    std::vector<void*> scratch;               // per step
   };
   class FrameLease;
 

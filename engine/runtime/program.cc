@@ -37,8 +37,8 @@ Program::Program(std::shared_ptr<const ir::Graph> graph, ProgramOptions options,
     : source_(std::move(graph)), options_(std::move(options)), env_(std::move(env)) {
   auto compiled = compile::compile(source_, options_.compile, env_);
   events_ = compiled->events;
-  batch_ = find_batch(*compiled->graph,
-                      options_.batch_symbol.empty() ? "batch" : options_.batch_symbol);
+  batch_ =
+      find_batch(*compiled->graph, options_.batch_symbol.empty() ? "batch" : options_.batch_symbol);
   executor_ = std::make_shared<Executor>(std::move(compiled));
 }
 
@@ -124,10 +124,10 @@ bool Program::run_split(std::span<const TensorArg> inputs, std::span<TensorResul
       const size_t row = static_cast<size_t>(s.inner) * ir::dtype_size(inputs[i].dtype);
       slices[i].resize(static_cast<size_t>(s.outer * rows) * row);
       for (int64_t o = 0; o < s.outer; ++o) {
-        std::memcpy(slices[i].data() + static_cast<size_t>(o * rows) * row,
-                    static_cast<const char*>(inputs[i].data) +
-                        static_cast<size_t>(o * batch + done) * row,
-                    static_cast<size_t>(rows) * row);
+        std::memcpy(
+            slices[i].data() + static_cast<size_t>(o * rows) * row,
+            static_cast<const char*>(inputs[i].data) + static_cast<size_t>(o * batch + done) * row,
+            static_cast<size_t>(rows) * row);
       }
       dims[i].assign(inputs[i].dims.begin(), inputs[i].dims.end());
       dims[i][static_cast<size_t>(axis)] = rows;
@@ -146,11 +146,10 @@ bool Program::run_split(std::span<const TensorArg> inputs, std::span<TensorResul
         whole[i].data = ir::Buffer::allocate(static_cast<size_t>(s.outer * batch) * row);
       }
       for (int64_t o = 0; o < s.outer; ++o) {
-        std::memcpy(static_cast<char*>(whole[i].data->data()) +
-                        static_cast<size_t>(o * batch + done) * row,
-                    static_cast<const char*>(part[i].data->data()) +
-                        static_cast<size_t>(o * rows) * row,
-                    static_cast<size_t>(rows) * row);
+        std::memcpy(
+            static_cast<char*>(whole[i].data->data()) + static_cast<size_t>(o * batch + done) * row,
+            static_cast<const char*>(part[i].data->data()) + static_cast<size_t>(o * rows) * row,
+            static_cast<size_t>(rows) * row);
       }
     }
     done = end;

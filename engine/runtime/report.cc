@@ -29,8 +29,8 @@ double region_bytes(const ir::Graph& graph, std::span<const ir::NodeId> nodes) {
   for (ir::NodeId n : nodes) {
     for (ir::ValueId v : graph.inputs(n)) {
       const ir::NodeId producer = v == ir::kNone ? ir::kNone : graph.producer(v);
-      const bool inside = producer != ir::kNone && std::find(nodes.begin(), nodes.end(), producer) !=
-                                                       nodes.end();
+      const bool inside =
+          producer != ir::kNone && std::find(nodes.begin(), nodes.end(), producer) != nodes.end();
       if (v != ir::kNone && !inside) bytes += plan::value_bytes(graph, v);
     }
   }
@@ -42,7 +42,8 @@ cJSON* region_json(const compile::Program& p, uint32_t r) {
   const auto nodes = p.regions.nodes_of(p.regions.list[r]);
   cJSON* out = cJSON_CreateObject();
   std::string ops;
-  for (ir::NodeId n : nodes) ops += (ops.empty() ? "" : "+") + std::string(ir::spec(graph.op(n)).snake);
+  for (ir::NodeId n : nodes)
+    ops += (ops.empty() ? "" : "+") + std::string(ir::spec(graph.op(n)).snake);
   add(out, "ops", ops);
   add(out, "node", graph.node_label(nodes.back()));
   add(out, "type", graph.type_str(graph.output(nodes.back())));

@@ -20,8 +20,8 @@ namespace nef::runtime {
 
 namespace {
 
-constexpr int kSpins = 2000;        // about 20 us, then park
-constexpr int kChunksPerThread = 4; // balance against uneven threads
+constexpr int kSpins = 2000;         // about 20 us, then park
+constexpr int kChunksPerThread = 4;  // balance against uneven threads
 constexpr int32_t kMaxThreads = 1024;
 
 thread_local int32_t t_limit = 0;

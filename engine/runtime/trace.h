@@ -14,7 +14,7 @@ namespace nef::runtime {
 struct Trace {
   struct Span {
     uint32_t step = 0;
-    uint32_t lane = 0;  // place in its wave: steps side by side get tracks of their own
+    uint32_t lane = 0;           // place in its wave: steps side by side get tracks of their own
     int64_t begin = 0, end = 0;  // 0, 0: did not run
   };
   std::shared_ptr<const compile::Program> program;  // whose steps the spans are

@@ -11,9 +11,8 @@ int main(void) {
   nef_tensor *a = NULL, *b = NULL, *c = NULL;
   nef_status* st = NULL;
   if ((st = nef_tensor_create(NEF_FLOAT32, 2, shape, a_data, &a)) ||
-      (st = nef_tensor_create(NEF_FLOAT32, 2, shape, b_data, &b)) ||
-      (st = nef_matmul(a, b, &c)) || (st = nef_execute(c)) ||
-      (st = nef_tensor_read(c, out, sizeof out))) {
+      (st = nef_tensor_create(NEF_FLOAT32, 2, shape, b_data, &b)) || (st = nef_matmul(a, b, &c)) ||
+      (st = nef_execute(c)) || (st = nef_tensor_read(c, out, sizeof out))) {
     fprintf(stderr, "%s\n", nef_status_message(st));
   } else {
     printf("[[%g %g]\n [%g %g]]\n", out[0], out[1], out[2], out[3]);

@@ -112,7 +112,9 @@ static nef_program* chain(int steps) {
   nef_tensor *x, *w = filled(1.0f / WIDTH), *next;
   must(nef_tensor_input("x", NEF_FLOAT32, 2, dims, &x));
   for (int i = 0; i < steps; ++i) {
-    must(i % 3 == 0 ? nef_matmul(x, w, &next) : i % 3 == 1 ? nef_softmax(x, -1, &next) : nef_neg(x, &next));
+    must(i % 3 == 0   ? nef_matmul(x, w, &next)
+         : i % 3 == 1 ? nef_softmax(x, -1, &next)
+                      : nef_neg(x, &next));
     nef_tensor_release(x);
     x = next;
   }

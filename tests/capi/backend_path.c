@@ -20,7 +20,8 @@ static nef_device_info device(const char* name) {
 int main(void) {
   setenv("NEF_BACKEND_PATH",
          DIR "fault_abi.so::" DIR "fault_probe.so:" DIR "missing.so:" DIR "fault_backend.so:" DIR
-             "fault_backend.so:no_folder.so", 1);
+             "fault_backend.so:no_folder.so",
+         1);
   CHECK(device("cpu:0").available && device("reference:0").available);
   const nef_device_info fault = device("fault:0");
   CHECK(fault.available && fault.kind == NEF_DEVICE_GPU && fault.memory_bytes == 1u << 30);

@@ -23,7 +23,8 @@ class JsonMutator {
       : data_(data), size_(size), capacity_(capacity), random_(seed * 2654435761u + 1) {}
 
   size_t run() {
-    if (size_ == 0 || data_[0] != '{' || chance(6)) return LLVMFuzzerMutate(data_, size_, capacity_);
+    if (size_ == 0 || data_[0] != '{' || chance(6))
+      return LLVMFuzzerMutate(data_, size_, capacity_);
     std::string text(reinterpret_cast<char*>(data_), size_);
     for (unsigned rounds = chance(3) ? 2 : 1; rounds > 0; --rounds) mutate(text);
     if (text.size() > capacity_) return LLVMFuzzerMutate(data_, size_, capacity_);
@@ -82,12 +83,43 @@ class JsonMutator {
   }
 
   std::string invented() {
-    static const char* const kWords[] = {
-        "0",   "-1",   "1",      "2",        "3",     "\"\"",   "null",  "true",    "false",
-        "[]",  "{}",   "[0]",    "[-1]",     "\"n\"", "\"?\"",  "\"m\"", "\"n*m\"", "\"n/2\"",
-        "1e9", "0.5",  "[1,0]",  "[2,2]",    "[\"n\"]", "[\"\"]", "\"9223372036854775807\"",
-        "\"-9223372036854775808\"", "9007199254740992", "4294967296", "\"AAAAAAAAAAA=\"",
-        "\"NaN\"", "\"Infinity\"", "\"max(n,m)\"", "\"(n+1)/2\"", "\"n-5\"", "16", "17", "1024"};
+    static const char* const kWords[] = {"0",
+                                         "-1",
+                                         "1",
+                                         "2",
+                                         "3",
+                                         "\"\"",
+                                         "null",
+                                         "true",
+                                         "false",
+                                         "[]",
+                                         "{}",
+                                         "[0]",
+                                         "[-1]",
+                                         "\"n\"",
+                                         "\"?\"",
+                                         "\"m\"",
+                                         "\"n*m\"",
+                                         "\"n/2\"",
+                                         "1e9",
+                                         "0.5",
+                                         "[1,0]",
+                                         "[2,2]",
+                                         "[\"n\"]",
+                                         "[\"\"]",
+                                         "\"9223372036854775807\"",
+                                         "\"-9223372036854775808\"",
+                                         "9007199254740992",
+                                         "4294967296",
+                                         "\"AAAAAAAAAAA=\"",
+                                         "\"NaN\"",
+                                         "\"Infinity\"",
+                                         "\"max(n,m)\"",
+                                         "\"(n+1)/2\"",
+                                         "\"n-5\"",
+                                         "16",
+                                         "17",
+                                         "1024"};
     return kWords[below(sizeof kWords / sizeof *kWords)];
   }
 

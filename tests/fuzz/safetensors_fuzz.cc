@@ -50,9 +50,11 @@ void rewrite(const SafeTensors& st) {
   for (const StEntry& e : st.entries()) {
     if (e.name.starts_with(nef::io::kReservedPrefix)) return;
     buffers.push_back(st.data(e));
-    tensors.push_back({e.name, e.dtype_name, e.shape,
-                       {static_cast<const std::byte*>(buffers.back()->data()),
-                        buffers.back()->bytes()}});
+    tensors.push_back(
+        {e.name,
+         e.dtype_name,
+         e.shape,
+         {static_cast<const std::byte*>(buffers.back()->data()), buffers.back()->bytes()}});
   }
   std::string out;
   nef::io::StringSink sink(out);

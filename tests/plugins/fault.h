@@ -21,12 +21,12 @@ extern "C" {
 #endif
 
 typedef struct nef_fault_counts {
-  long allocs, frees;             /* arenas */
-  long bytes, most_bytes;         /* device memory in use: arenas, constants, cache */
-  long to_device, from_device;    /* copies */
+  long allocs, frees;          /* arenas */
+  long bytes, most_bytes;      /* device memory in use: arenas, constants, cache */
+  long to_device, from_device; /* copies */
   long compiles, prepares, launches, evictions;
-  long overlaps;                  /* calls of a serial backend that met another one */
-  long host_pointers;             /* launches or copies given an address that is not on the device */
+  long overlaps;      /* calls of a serial backend that met another one */
+  long host_pointers; /* launches or copies given an address that is not on the device */
 } nef_fault_counts;
 
 /* Symbols of a plugin, for dlsym. */

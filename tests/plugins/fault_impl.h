@@ -369,9 +369,8 @@ static void fault_elementwise(const nef_backend_kernel* k, const nef_backend_ten
       case NEF_OP_MUL: out[i] = x * y; break;
       case NEF_OP_RELU: out[i] = x > 0 || x != x ? x : 0; break;
       default:
-        out[i] = k->exact_gelu
-                     ? 0.5f * x * (1 + erff(x * 0.70710678f))
-                     : 0.5f * x * (1 + tanhf(0.79788456f * (x + 0.044715f * x * x * x)));
+        out[i] = k->exact_gelu ? 0.5f * x * (1 + erff(x * 0.70710678f))
+                               : 0.5f * x * (1 + tanhf(0.79788456f * (x + 0.044715f * x * x * x)));
     }
   }
 }

@@ -108,7 +108,7 @@ typedef struct nef_backend_node {
   nef_op op;
   int32_t n_inputs;
   int32_t n_outputs;
-  int32_t n_attr_words; /**< length of `attrs`, 0 when NULL */
+  int32_t n_attr_words;   /**< length of `attrs`, 0 when NULL */
   const int32_t* inputs;  /**< value indices; -1 = optional input that is absent */
   const int32_t* outputs; /**< value indices; -1 = optional output that nobody wants */
   const int64_t* attrs;
@@ -164,13 +164,13 @@ typedef struct nef_backend_device {
   size_t struct_size;
   nef_device_kind kind;
   uint32_t flags;
-  const char* description;   /**< "Intel Xeon ..., AVX-512, AMX"; lives as long as the backend */
-  const char* arch;          /**< part of cache keys: "x86-64/AVX3_SPR", "sm_90a" */
-  uint64_t memory_bytes;     /**< 0 = unknown */
-  double flops_per_second;   /**< float32, rough; used by the planner */
-  double bytes_per_second;   /**< memory bandwidth, rough */
+  const char* description;      /**< "Intel Xeon ..., AVX-512, AMX"; lives as long as the backend */
+  const char* arch;             /**< part of cache keys: "x86-64/AVX3_SPR", "sm_90a" */
+  uint64_t memory_bytes;        /**< 0 = unknown */
+  double flops_per_second;      /**< float32, rough; used by the planner */
+  double bytes_per_second;      /**< memory bandwidth, rough */
   double link_bytes_per_second; /**< host <-> device; ignored for host memory */
-  double launch_seconds;     /**< cost of one launch, rough */
+  double launch_seconds;        /**< cost of one launch, rough */
 } nef_backend_device;
 
 typedef struct nef_backend_kernel nef_backend_kernel;     /**< defined by the backend */
@@ -184,8 +184,8 @@ enum { NEF_COPY_HOST_TO_DEVICE = 0, NEF_COPY_DEVICE_TO_HOST = 1, NEF_COPY_ON_DEV
 typedef struct nef_backend {
   uint32_t abi_version; /**< NEF_BACKEND_ABI_VERSION */
   uint32_t flags;
-  size_t struct_size; /**< sizeof(nef_backend) of the backend's header */
-  const char* name;   /**< "cpu", "cuda", ... : lower case, unique */
+  size_t struct_size;  /**< sizeof(nef_backend) of the backend's header */
+  const char* name;    /**< "cpu", "cuda", ... : lower case, unique */
   const char* version; /**< part of cache keys: change it when kernels change */
 
   /** Once, before anything else. A failure makes the backend absent, with the message as

@@ -179,10 +179,10 @@ typedef struct nef_tensor_info {
   const char* name;
   nef_dtype dtype;
   uint32_t rank;
-  const int64_t* dims;           /**< -1 where symbolic */
-  const char* const* dim_names;  /**< every dim as text: "batch", "384" */
+  const int64_t* dims;          /**< -1 where symbolic */
+  const char* const* dim_names; /**< every dim as text: "batch", "384" */
   const int64_t* dim_min;
-  const int64_t* dim_max;        /**< INT64_MAX = no upper bound */
+  const int64_t* dim_max; /**< INT64_MAX = no upper bound */
 } nef_tensor_info;
 
 /** Captures what `outputs` depend on. Placeholders become inputs in the order they are met,
@@ -236,15 +236,15 @@ NEF_API NEF_NODISCARD nef_status* nef_graph_describe(const nef_graph* graph, cha
 typedef struct nef_compile_options {
   size_t struct_size;
   nef_precision precision;
-  int32_t threads;        /**< most threads a run uses; 0 = all of the pool */
-  uint64_t memory_budget; /**< bytes of arena a run may take; 0 = no limit */
-  const char* device;     /**< where everything should go: "cpu", "gpu", "reference", "cuda:1";
-                               NULL or "auto" = the planner's choice */
-  int32_t strict;         /**< 1 = no fallback: fail instead */
-  int32_t parallel_branches; /**< most branches run side by side; 0 or 1 = one after another */
+  int32_t threads;             /**< most threads a run uses; 0 = all of the pool */
+  uint64_t memory_budget;      /**< bytes of arena a run may take; 0 = no limit */
+  const char* device;          /**< where everything should go: "cpu", "gpu", "reference", "cuda:1";
+                                    NULL or "auto" = the planner's choice */
+  int32_t strict;              /**< 1 = no fallback: fail instead */
+  int32_t parallel_branches;   /**< most branches run side by side; 0 or 1 = one after another */
   const char* disabled_passes; /**< comma-separated optimiser passes to leave out; NULL = none */
-  const char* batch_symbol; /**< the dim a run may be split along when device memory is short;
-                                 NULL = a symbol named "batch" when there is one */
+  const char* batch_symbol;    /**< the dim a run may be split along when device memory is short;
+                                    NULL = a symbol named "batch" when there is one */
 } nef_compile_options;
 NEF_API void nef_compile_options_init(nef_compile_options* options, size_t struct_size);
 
@@ -267,16 +267,15 @@ NEF_API NEF_NODISCARD nef_status* nef_program_events(const nef_program* program,
  * Runs on the calling thread (and the pool): inputs in the order of the graph's inputs, fresh
  * outputs in the order of the graph's outputs. Lazy inputs are executed first.
  */
-NEF_API NEF_NODISCARD nef_status* nef_program_run(nef_program* program,
-                                                  nef_tensor* const* inputs, size_t n_inputs,
-                                                  nef_tensor** outs, size_t n_outs);
+NEF_API NEF_NODISCARD nef_status* nef_program_run(nef_program* program, nef_tensor* const* inputs,
+                                                  size_t n_inputs, nef_tensor** outs,
+                                                  size_t n_outs);
 
 /* ==== runs ============================================================================= */
 
 /** A run to be set up, started, watched and cancelled. Set inputs from one thread at a time. */
 NEF_API NEF_NODISCARD nef_status* nef_run_create(nef_program* program, nef_run** out);
-NEF_API NEF_NODISCARD nef_status* nef_run_set_input(nef_run* run, size_t index,
-                                                    nef_tensor* tensor);
+NEF_API NEF_NODISCARD nef_status* nef_run_set_input(nef_run* run, size_t index, nef_tensor* tensor);
 /** Records a timeline; call before the run starts. */
 NEF_API void nef_run_enable_trace(nef_run* run);
 /** Runs on the calling thread and returns when done. A run executes once. */
@@ -316,14 +315,14 @@ NEF_API void nef_weights_release(nef_weights* weights);
 
 /** A device, or a backend that is absent. Pointers live until the process ends. */
 typedef struct nef_device_info {
-  size_t struct_size; /**< set by the caller: sizeof(nef_device_info) */
+  size_t struct_size;      /**< set by the caller: sizeof(nef_device_info) */
   const char* name;        /**< "cpu:0" */
   const char* backend;     /**< "cpu" */
   const char* description; /**< "Intel Xeon ..., AVX-512, AMX"; "" when absent */
   nef_device_kind kind;
-  int32_t available;       /**< 0 = the backend is absent, see reason */
-  uint64_t memory_bytes;   /**< 0 = unknown */
-  const char* reason;      /**< why it is absent; "" when it is there */
+  int32_t available;     /**< 0 = the backend is absent, see reason */
+  uint64_t memory_bytes; /**< 0 = unknown */
+  const char* reason;    /**< why it is absent; "" when it is there */
 } nef_device_info;
 
 NEF_API size_t nef_device_count(void);

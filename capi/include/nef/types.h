@@ -56,28 +56,28 @@ enum {
 typedef int32_t nef_code;
 enum {
   NEF_OK = 0,
-  NEF_INVALID_ARGUMENT = 1,       /**< a value no call accepts: NULL, bad enum, bad axis */
-  NEF_SHAPE_MISMATCH = 2,         /**< shapes that do not fit each other or the op */
-  NEF_DTYPE_MISMATCH = 3,         /**< dtypes that do not fit each other or the op */
-  NEF_OUT_OF_RANGE = 4,           /**< an index or dim outside its bounds */
-  NEF_UNKNOWN_OP = 5,             /**< an op name this version does not know */
-  NEF_UNSUPPORTED = 6,            /**< understood, but not done by this version or device */
-  NEF_GRAPH_CYCLE = 7,            /**< a graph that is not acyclic */
-  NEF_UNKNOWN_NAME = 8,           /**< a tensor, node, input or output name that is not there */
-  NEF_DUPLICATE_NAME = 9,         /**< a name or JSON key defined twice */
-  NEF_PARSE = 10,                 /**< bytes that are not the format they claim to be */
-  NEF_LIMIT_EXCEEDED = 11,        /**< a size, depth or count over a documented limit */
-  NEF_UNSAFE_PATH = 12,           /**< a file reference that leaves its folder */
-  NEF_IO = 13,                    /**< the operating system refused: open, read, write, map */
-  NEF_OUT_OF_MEMORY = 14,         /**< host memory */
-  NEF_DEVICE_OUT_OF_MEMORY = 15,  /**< device memory */
-  NEF_COMPILE_FAILED = 16,        /**< a backend could not compile a region */
-  NEF_BACKEND_UNAVAILABLE = 17,   /**< a backend that is absent; the message says why */
-  NEF_ABI_MISMATCH = 18,          /**< a plugin or header of another ABI version */
-  NEF_CANCELLED = 19,             /**< the run was cancelled */
-  NEF_DEVICE_LOST = 20,           /**< a device stopped answering */
-  NEF_FALLBACK_FORBIDDEN = 21,    /**< strict mode forbade the fallback that was needed */
-  NEF_INTERNAL = 22               /**< a bug in NEF; please report it */
+  NEF_INVALID_ARGUMENT = 1,      /**< a value no call accepts: NULL, bad enum, bad axis */
+  NEF_SHAPE_MISMATCH = 2,        /**< shapes that do not fit each other or the op */
+  NEF_DTYPE_MISMATCH = 3,        /**< dtypes that do not fit each other or the op */
+  NEF_OUT_OF_RANGE = 4,          /**< an index or dim outside its bounds */
+  NEF_UNKNOWN_OP = 5,            /**< an op name this version does not know */
+  NEF_UNSUPPORTED = 6,           /**< understood, but not done by this version or device */
+  NEF_GRAPH_CYCLE = 7,           /**< a graph that is not acyclic */
+  NEF_UNKNOWN_NAME = 8,          /**< a tensor, node, input or output name that is not there */
+  NEF_DUPLICATE_NAME = 9,        /**< a name or JSON key defined twice */
+  NEF_PARSE = 10,                /**< bytes that are not the format they claim to be */
+  NEF_LIMIT_EXCEEDED = 11,       /**< a size, depth or count over a documented limit */
+  NEF_UNSAFE_PATH = 12,          /**< a file reference that leaves its folder */
+  NEF_IO = 13,                   /**< the operating system refused: open, read, write, map */
+  NEF_OUT_OF_MEMORY = 14,        /**< host memory */
+  NEF_DEVICE_OUT_OF_MEMORY = 15, /**< device memory */
+  NEF_COMPILE_FAILED = 16,       /**< a backend could not compile a region */
+  NEF_BACKEND_UNAVAILABLE = 17,  /**< a backend that is absent; the message says why */
+  NEF_ABI_MISMATCH = 18,         /**< a plugin or header of another ABI version */
+  NEF_CANCELLED = 19,            /**< the run was cancelled */
+  NEF_DEVICE_LOST = 20,          /**< a device stopped answering */
+  NEF_FALLBACK_FORBIDDEN = 21,   /**< strict mode forbade the fallback that was needed */
+  NEF_INTERNAL = 22              /**< a bug in NEF; please report it */
 };
 
 /** What a device is. Kinds are open: a backend may offer any of them. */

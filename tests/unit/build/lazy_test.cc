@@ -175,7 +175,8 @@ TEST_F(LazyTest, OneNameMayHaveOtherBoundsInAnotherGraph) {
 }
 
 TEST_F(LazyTest, OneSymbolInOneGraphHasTheTighterBounds) {
-  const Lazy a = placeholder("a", {symbol("n", 2, 100)}), b = placeholder("b", {symbol("n", 1, 50)});
+  const Lazy a = placeholder("a", {symbol("n", 2, 100)}),
+             b = placeholder("b", {symbol("n", 1, 50)});
   const ir::Graph g = capture_one(op(NEF_OP_ADD, {a, b})).graph;
   const ir::Dim n = g.dims(g.graph_outputs()[0])[0];
   EXPECT_EQ(g.pool().lower(n), 2);
@@ -197,7 +198,9 @@ TEST_F(LazyTest, MistakesAreFoundAtTheCall) {
   EXPECT_EQ(code_of([&] { op(NEF_OP_NOT, {a}); }), NEF_DTYPE_MISMATCH);
   const int64_t three = 3, negative = -1;
   EXPECT_EQ(code_of([&] { make_leaf(NEF_FLOAT32, {&three, 1}, bytes({1})); }), NEF_SHAPE_MISMATCH);
-  EXPECT_EQ(code_of([&] { make_leaf(NEF_FLOAT32, {&negative, 1}, bytes({})); }),
+  EXPECT_EQ(code_of([&] {
+              make_leaf(NEF_FLOAT32, {&negative, 1}, bytes({}));
+            }),
             NEF_INVALID_ARGUMENT);
   EXPECT_EQ(code_of([&] { make_leaf(99, {&three, 1}, bytes({1, 2, 3})); }), NEF_INVALID_ARGUMENT);
   EXPECT_EQ(code_of([&] { placeholder("", {}); }), NEF_INVALID_ARGUMENT);
@@ -234,7 +237,8 @@ TEST_F(LazyTest, AWideFanIsReleasedToo) {
   for (int i = 0; i < 1000; ++i) sums.push_back(op(NEF_OP_EXP, {x}));
   while (sums.size() > 1) {
     std::vector<Lazy> next;
-    for (size_t i = 0; i + 1 < sums.size(); i += 2) next.push_back(op(NEF_OP_ADD, {sums[i], sums[i + 1]}));
+    for (size_t i = 0; i + 1 < sums.size(); i += 2)
+      next.push_back(op(NEF_OP_ADD, {sums[i], sums[i + 1]}));
     if (sums.size() % 2 == 1) next.push_back(sums.back());
     sums = std::move(next);
   }

@@ -48,7 +48,8 @@ struct One {
   One(nef_op id, std::vector<std::vector<ir::Dim>> shapes, nef_dtype dtype = NEF_FLOAT32,
       std::vector<int64_t> attrs = {}) {
     std::vector<ValueId> in;
-    for (const auto& s : shapes) in.push_back(graph.add_input("x" + std::to_string(in.size()), dtype, s));
+    for (const auto& s : shapes)
+      in.push_back(graph.add_input("x" + std::to_string(in.size()), dtype, s));
     finish(id, in, attrs);
   }
   void finish(nef_op id, std::vector<ValueId> in, std::vector<int64_t> attrs) {
@@ -211,7 +212,8 @@ TEST(DiskCacheTest, IgnoresDamagedEntries) {
   cache.write(key, blob);
   const fs::path file = folder.files().at(0);
   std::string good(fs::file_size(file), '\0');
-  std::ifstream(file, std::ios::binary).read(good.data(), static_cast<std::streamsize>(good.size()));
+  std::ifstream(file, std::ios::binary)
+      .read(good.data(), static_cast<std::streamsize>(good.size()));
   const auto with = [&](const std::string& bytes) {
     std::ofstream(file, std::ios::binary | std::ios::trunc) << bytes;
     return cache.read(key);

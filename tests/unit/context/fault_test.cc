@@ -15,9 +15,7 @@
 namespace nef::test {
 namespace {
 
-std::string plugin(const char* name) {
-  return std::string(NEF_TEST_PLUGIN_DIR "/") + name + ".so";
-}
+std::string plugin(const char* name) { return std::string(NEF_TEST_PLUGIN_DIR "/") + name + ".so"; }
 
 // A plugin's own counters, through its own symbols.
 class Counts {
@@ -133,8 +131,8 @@ class Fault : public ::testing::Test {
 using Words = std::vector<std::string>;
 
 TEST_F(Fault, EmptyValuesAreInDeviceMemoryToo) {
-  const Program p = compile(capture({op("relu", {input("x", {dim("n", 0, 8), dim(4)})})}),
-                            options("gpu"));
+  const Program p =
+      compile(capture({op("relu", {input("x", {dim("n", 0, 8), dim(4)})})}), options("gpu"));
   EXPECT_EQ(shape_of(run(p, {tensor({}, {0, 4})})[0]), (std::vector<int64_t>{0, 4}));
 }
 
@@ -181,7 +179,8 @@ TEST_F(Fault, NodesGoWhereTheirAuthorWantsThem) {
   EXPECT_EQ(placement(p), "mul@fault:0 add@cpu:0 sub@fault:0 relu@cpu:0");
   const auto data = noise(16);
   const auto y = floats(run(p, {tensor(data, {4, 4})})[0]);
-  for (size_t i = 0; i < 16; ++i) EXPECT_EQ(y[i], std::max(0.f, data[i] * data[i] + data[i] - data[i] * data[i]));
+  for (size_t i = 0; i < 16; ++i)
+    EXPECT_EQ(y[i], std::max(0.f, data[i] * data[i] + data[i] - data[i] * data[i]));
 }
 
 // ---- out of memory
@@ -262,12 +261,13 @@ TEST_F(Fault, ABatchWhoseRowsMeetIsNotSplit) {
   const Tensor x = input("x", {dim("batch", 1, 4096), dim(kIn)});
   const Tensor centred = op("sub", {x, op("reduce_mean", {x, ints({0})})});
   const Tensor over_batch = op("softmax", {x}, {int_attr("axis", 0)});
-  const Tensor running = op("cumsum", {x, [] {
-                                         Tensor t;
-                                         const int64_t zero = 0;
-                                         ok(nef_tensor_create(NEF_INT64, 0, nullptr, &zero, t.out()));
-                                         return t;
-                                       }()});
+  const Tensor running =
+      op("cumsum", {x, [] {
+                      Tensor t;
+                      const int64_t zero = 0;
+                      ok(nef_tensor_create(NEF_INT64, 0, nullptr, &zero, t.out()));
+                      return t;
+                    }()});
   const Tensor mixed = op("matmul", {op("matmul", {x, op("transpose", {x})}), x});
   for (const Tensor& y : {centred, over_batch, running, mixed}) {
     obey();
@@ -301,8 +301,8 @@ TEST_F(Fault, ABudgetThatNothingFitsIsAnError) {
   const Tensor x = input("x", {dim("batch"), dim(kIn)});
   const Tensor w = tensor(noise(kIn * kOut, 2), {kIn, kOut});
   // Two contractions need memory between them.
-  const Program p = compile(
-      capture({op("matmul", {op("matmul", {x, w}), op("transpose", {w})})}), o);
+  const Program p =
+      compile(capture({op("matmul", {op("matmul", {x, w}), op("transpose", {w})})}), o);
   std::vector<Tensor> out;
   const Failure f = take(try_run(p, {batch(4)}, &out));
   EXPECT_EQ(f.code, NEF_OUT_OF_MEMORY);

@@ -54,8 +54,8 @@ void check_narrowing(nef_dtype to, uint16_t (*narrow)(double), float (*widen)(ui
   const std::vector<float> x = around(widen);
   const auto y = cast<float, uint16_t>(NEF_FLOAT32, to, x);
   for (size_t i = 0; i < x.size(); ++i) {
-    ASSERT_TRUE(same_16(y[i], narrow(x[i]), widen)) << x[i] << " gave " << y[i] << ", want "
-                                                    << narrow(x[i]);
+    ASSERT_TRUE(same_16(y[i], narrow(x[i]), widen))
+        << x[i] << " gave " << y[i] << ", want " << narrow(x[i]);
   }
 }
 
@@ -85,10 +85,10 @@ TEST(CpuCast, EveryBfloat16) {
 
 TEST(CpuCast, FloatToInt32SaturatesAndNanIsZero) {
   const float inf = std::numeric_limits<float>::infinity();
-  const std::vector<float> x = {0.9f, -0.9f, -1.5f, 2147483520.0f, 2147483648.0f, -2147483648.0f,
-                                -3e9f, inf, -inf, std::nanf(""), 300.0f};
-  const std::vector<int32_t> want = {0, 0, -1, 2147483520, INT32_MAX, INT32_MIN,
-                                     INT32_MIN, INT32_MAX, INT32_MIN, 0, 300};
+  const std::vector<float> x = {0.9f,  -0.9f, -1.5f, 2147483520.0f, 2147483648.0f, -2147483648.0f,
+                                -3e9f, inf,   -inf,  std::nanf(""), 300.0f};
+  const std::vector<int32_t> want = {
+      0, 0, -1, 2147483520, INT32_MAX, INT32_MIN, INT32_MIN, INT32_MAX, INT32_MIN, 0, 300};
   for_each_target([&] { EXPECT_EQ((cast<float, int32_t>(NEF_FLOAT32, NEF_INT32, x)), want); });
 }
 

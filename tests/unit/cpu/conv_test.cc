@@ -17,8 +17,8 @@ struct Plan {
   }
 };
 
-std::vector<float> convolve(const Plan& p, const std::vector<float>& x,
-                            const std::vector<float>& w, const std::vector<float>& bias) {
+std::vector<float> convolve(const Plan& p, const std::vector<float>& x, const std::vector<float>& w,
+                            const std::vector<float>& bias) {
   const int64_t oh = p.out(p.height), ow = p.out(p.width);
   const int64_t depth = p.channels / p.groups, width = p.filters / p.groups;
   std::vector<float> y;

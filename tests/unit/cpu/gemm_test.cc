@@ -100,9 +100,7 @@ TEST(Gemm, TransposesAndBroadcastsBias) {
                    .build());
         ASSERT_EQ(r.run().code, NEF_OK);
         auto want = multiply(m, n, k, a, b, ta, tb);
-        const int64_t row = bias_dims.size() == 2 && bias_dims[0] == m && m > 1
-                                ? bias_dims[1]
-                                : 0;
+        const int64_t row = bias_dims.size() == 2 && bias_dims[0] == m && m > 1 ? bias_dims[1] : 0;
         const int64_t col = !bias_dims.empty() && bias_dims.back() == n ? 1 : 0;
         for (int64_t i = 0; i < m * n; ++i) {
           want[i] = 0.5f * want[i] + 2 * bias[i / n * row + i % n * col];

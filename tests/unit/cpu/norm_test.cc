@@ -51,8 +51,8 @@ TEST(LayerNorm, AddsTheResidualFirst) {
   RegionRunner r(NEF_REGION_REDUCTION);
   const int32_t ia = r.floats({rows, n}, a), ib = r.floats({rows, n}, b),
                 is = r.constant(NEF_FLOAT32, {n}, scale),
-                ibias = r.constant(NEF_FLOAT32, {n}, bias),
-                t = r.internal(NEF_FLOAT32, {rows, n}), y = r.output(NEF_FLOAT32, {rows, n});
+                ibias = r.constant(NEF_FLOAT32, {n}, bias), t = r.internal(NEF_FLOAT32, {rows, n}),
+                y = r.output(NEF_FLOAT32, {rows, n});
   r.node(NEF_OP_ADD, {ia, ib}, {t});
   r.node(NEF_OP_LAYER_NORMALIZATION, {t, is, ibias}, {y},
          ir::AttrBuilder(NEF_OP_LAYER_NORMALIZATION).build());
@@ -67,8 +67,7 @@ TEST(LayerNorm, BroadcastAdditionIsRefused) {
                 s = r.floats({2}, {1, 1}), t = r.internal(NEF_FLOAT32, {2, 2}),
                 y = r.output(NEF_FLOAT32, {2, 2});
   r.node(NEF_OP_ADD, {a, b}, {t});
-  r.node(NEF_OP_RMS_NORMALIZATION, {t, s}, {y},
-         ir::AttrBuilder(NEF_OP_RMS_NORMALIZATION).build());
+  r.node(NEF_OP_RMS_NORMALIZATION, {t, s}, {y}, ir::AttrBuilder(NEF_OP_RMS_NORMALIZATION).build());
   const Outcome outcome = r.run();
   EXPECT_EQ(outcome.code, NEF_UNSUPPORTED);
   EXPECT_NE(outcome.message.find("broadcast"), std::string::npos) << outcome.message;
@@ -79,13 +78,11 @@ TEST(RmsNorm, HalfAccumulatesInFloat) {
   const int64_t n = 4096;
   const uint16_t eight_thousand = 0x6fd0, one = 0x3c00;
   RegionRunner r;
-  const int32_t x = r.input(NEF_FLOAT16, {1, n},
-                            std::vector<uint16_t>(static_cast<size_t>(n), eight_thousand));
-  const int32_t s =
-      r.input(NEF_FLOAT16, {n}, std::vector<uint16_t>(static_cast<size_t>(n), one));
+  const int32_t x =
+      r.input(NEF_FLOAT16, {1, n}, std::vector<uint16_t>(static_cast<size_t>(n), eight_thousand));
+  const int32_t s = r.input(NEF_FLOAT16, {n}, std::vector<uint16_t>(static_cast<size_t>(n), one));
   const int32_t y = r.output(NEF_FLOAT16, {1, n});
-  r.node(NEF_OP_RMS_NORMALIZATION, {x, s}, {y},
-         ir::AttrBuilder(NEF_OP_RMS_NORMALIZATION).build());
+  r.node(NEF_OP_RMS_NORMALIZATION, {x, s}, {y}, ir::AttrBuilder(NEF_OP_RMS_NORMALIZATION).build());
   ASSERT_EQ(r.run().code, NEF_OK);
   for (uint16_t bits : r.result<uint16_t>(y)) ASSERT_EQ(bits, one);
 }
@@ -123,9 +120,7 @@ TEST(Softmax, MaskedRowIsNanUnlessAskedForZero) {
       const int32_t x = r.floats({1, n}, std::vector<float>(static_cast<size_t>(n), -INFINITY));
       const int32_t y = r.output(NEF_FLOAT32, {1, n});
       r.node(NEF_OP_SOFTMAX, {x}, {y},
-             ir::AttrBuilder(NEF_OP_SOFTMAX)
-                 .set_int(NEF_SOFTMAX_ZERO_MASKED_ROWS, zero)
-                 .build());
+             ir::AttrBuilder(NEF_OP_SOFTMAX).set_int(NEF_SOFTMAX_ZERO_MASKED_ROWS, zero).build());
       ASSERT_EQ(r.run().code, NEF_OK);
       for (float v : r.result<float>(y)) {
         if (zero) {

@@ -45,8 +45,8 @@ std::vector<double> middle_sums(const std::vector<float>& x, int64_t outer, int6
 void check_sum(int64_t outer, int64_t n, int64_t inner) {
   SCOPED_TRACE(testing::Message() << outer << "x" << n << "x" << inner);
   const auto x = random_floats(outer * n * inner, 5);
-  const auto got = reduce<float>(NEF_OP_REDUCE_SUM, NEF_FLOAT32, {outer, n, inner}, {1},
-                                 {outer, inner}, x);
+  const auto got =
+      reduce<float>(NEF_OP_REDUCE_SUM, NEF_FLOAT32, {outer, n, inner}, {1}, {outer, inner}, x);
   const auto want = middle_sums(x, outer, n, inner);
   ASSERT_EQ(got.size(), want.size());
   for (size_t i = 0; i < want.size(); ++i) {

@@ -42,9 +42,16 @@ const nef_backend& table() {
 
 size_t size_of(nef_dtype dtype) {
   switch (dtype) {
-    case NEF_BOOL: case NEF_INT8: case NEF_UINT8: return 1;
-    case NEF_INT16: case NEF_UINT16: case NEF_FLOAT16: case NEF_BFLOAT16: return 2;
-    case NEF_INT32: case NEF_UINT32: case NEF_FLOAT32: return 4;
+    case NEF_BOOL:
+    case NEF_INT8:
+    case NEF_UINT8: return 1;
+    case NEF_INT16:
+    case NEF_UINT16:
+    case NEF_FLOAT16:
+    case NEF_BFLOAT16: return 2;
+    case NEF_INT32:
+    case NEF_UINT32:
+    case NEF_FLOAT32: return 4;
     default: return 8;
   }
 }

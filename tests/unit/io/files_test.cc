@@ -38,7 +38,9 @@ class Files : public testing::Test {
     save_nef(weighted(1), nef_);
     save_nef(weighted(666), dir_ / "outside/m.nef");
   }
-  nef_code load_code() { return error_of([&] { load_nef(nef_); }).code(); }
+  nef_code load_code() {
+    return error_of([&] { load_nef(nef_); }).code();
+  }
 
   TempDir dir_;
   const std::string nef_ = dir_ / "inside/m.nef";
@@ -104,7 +106,8 @@ TEST_F(Files, DataRootAllowsLinksBeneathIt) {
             NEF_UNSAFE_PATH);
   fs::remove(dir_ / "cache/snapshots/1/m.safetensors");
   fs::create_symlink(secret_, dir_ / "cache/snapshots/1/m.safetensors");
-  EXPECT_EQ(error_of([&] { load_nef(path, {.data_root = dir_ / "cache"}); }).code(), NEF_UNSAFE_PATH);
+  EXPECT_EQ(error_of([&] { load_nef(path, {.data_root = dir_ / "cache"}); }).code(),
+            NEF_UNSAFE_PATH);
 }
 
 TEST_F(Files, MemoryNeedsADataRoot) {
@@ -198,7 +201,8 @@ TEST_F(Files, FailedSavesLeaveNothingAndHarmNothing) {
 }
 
 TEST_F(Files, ForeignWeightsAreNotOverwritten) {
-  const std::string foreign = raw_safetensors(R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})", "x");
+  const std::string foreign =
+      raw_safetensors(R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})", "x");
   write_file(dir_ / "inside/model.safetensors", foreign);
   EXPECT_EQ(error_of([&] { save_nef(weighted(2), dir_ / "inside/model.nef"); }).code(), NEF_IO);
   EXPECT_EQ(read_file(dir_ / "inside/model.safetensors"), foreign);
@@ -212,7 +216,8 @@ TEST(SafePath, PlainRelativePathsOnly) {
   for (const char* good : {"a", "a.safetensors", "sub/a", "..a", "a..", "a/.b", "\xc3\xa9"}) {
     EXPECT_EQ(path_fault(good), nullptr) << good;
   }
-  for (const char* bad : {"", "/", "/a", "..", "../a", "a/..", "a/../b", ".", "./a", "a//b", "a/", "a\\b", "\xff"}) {
+  for (const char* bad :
+       {"", "/", "/a", "..", "../a", "a/..", "a/../b", ".", "./a", "a//b", "a/", "a\\b", "\xff"}) {
     EXPECT_NE(path_fault(bad), nullptr) << bad;
   }
   EXPECT_NE(path_fault(std::string_view("a\0b", 3)), nullptr);

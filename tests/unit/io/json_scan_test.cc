@@ -23,15 +23,17 @@ TEST(JsonScan, AcceptsTheGrammar) {
 
 TEST(JsonScan, RefusesBrokenGrammarWithPlace) {
   for (const char* text :
-       {"", " ", "{", "[", "[1", "[1,]", "{\"a\"}", "{\"a\":}", "{\"a\":1,}", "{a:1}", "[1 2]",
-        "01", "-", "1.", ".5", "1e", "+1", "tru", "nulll", "\"", "\"\\x\"", "\"\\u12\"",
-        "\"\t\"", "{} {}", "[}", "{]", "'a'", "NaN", "Infinity", "0x10", "// c\n1", "[1,,2]"}) {
+       {"",           " ",     "{",     "[",   "[1",       "[1,]",      "{\"a\"}", "{\"a\":}",
+        "{\"a\":1,}", "{a:1}", "[1 2]", "01",  "-",        "1.",        ".5",      "1e",
+        "+1",         "tru",   "nulll", "\"",  "\"\\x\"",  "\"\\u12\"", "\"\t\"",  "{} {}",
+        "[}",         "{]",    "'a'",   "NaN", "Infinity", "0x10",      "// c\n1", "[1,,2]"}) {
     const Error e = scan_error(text);
     EXPECT_EQ(e.code(), NEF_PARSE) << text << ": " << e.message();
     EXPECT_TRUE(contains(e.message(), "t.json: ")) << e.message();
     EXPECT_TRUE(contains(e.message(), "at byte ")) << e.message();
   }
-  EXPECT_TRUE(contains(scan_error("{\n  \"a\": 1,\n  b").message(), "at byte 14 (line 3, column 3)"))
+  EXPECT_TRUE(
+      contains(scan_error("{\n  \"a\": 1,\n  b").message(), "at byte 14 (line 3, column 3)"))
       << scan_error("{\n  \"a\": 1,\n  b").message();
 }
 
@@ -125,7 +127,8 @@ TEST(JsonNumbers, IntegersAndFloatsAsText) {
   EXPECT_TRUE(int_of("\"9223372036854775807\"") && i == INT64_MAX);
   EXPECT_TRUE(int_of("\"-9223372036854775808\"") && i == INT64_MIN);
   EXPECT_TRUE(int_of("-3") && i == -3);
-  for (const char* bad : {"\"9223372036854775808\"", "1.5", "\"\"", "\"1x\"", "\" 1\"", "true", "1e300"}) {
+  for (const char* bad :
+       {"\"9223372036854775808\"", "1.5", "\"\"", "\"1x\"", "\" 1\"", "true", "1e300"}) {
     EXPECT_FALSE(int_of(bad)) << bad;
   }
   double f = 0;

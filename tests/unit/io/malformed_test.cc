@@ -80,7 +80,8 @@ TEST(Malformed, CycleMessageShowsThePath) {
 }
 
 std::string chain_document(int nodes, bool closed) {
-  std::string text = R"({"version":"1.0","nef_format":"graph-v1","graph":{"outputs":["t0"],"nodes":[)";
+  std::string text =
+      R"({"version":"1.0","nef_format":"graph-v1","graph":{"outputs":["t0"],"nodes":[)";
   // Last node first, so that the order of the file is of no help.
   for (int i = nodes - 1; i >= 0; --i) {
     const std::string in = i > 0 ? "t" + std::to_string(i - 1)
@@ -88,7 +89,8 @@ std::string chain_document(int nodes, bool closed) {
     text += (i == nodes - 1 ? "" : ",") + std::string(R"({"id":"n)") + std::to_string(i) +
             R"(","op":"relu","inputs":[")" + in + R"("],"output":"t)" + std::to_string(i) + R"("})";
   }
-  return text + R"(]},"tensors":{"x":{"shape":[2],"dtype":"float32"},"t0":{"shape":[2],"dtype":"float32"}}})";
+  return text +
+         R"(]},"tensors":{"x":{"shape":[2],"dtype":"float32"},"t0":{"shape":[2],"dtype":"float32"}}})";
 }
 
 TEST(Malformed, LongCyclesAreFoundAndAbbreviated) {

@@ -148,15 +148,15 @@ TEST(Nef, AliasesAreReadAndSnakeCaseWritten) {
 }
 
 TEST(Nef, UnknownKeysComeBack) {
-  const std::string text = R"({"version":"1.0","nef_format":"graph-v1","zeta":{"b":[1,2.5],"a":null},
+  const std::string text =
+      R"({"version":"1.0","nef_format":"graph-v1","zeta":{"b":[1,2.5],"a":null},
     "graph":{"note/1":"keep","nodes":[{"id":"n/~","op":"relu","inputs":["x"],"output":"y","why":"x","cost":{"f":1e30}}]},
     "tensors":{"x":{"shape":["n"],"dtype":"float32","axis":["n"]},"y":{"shape":["n"],"dtype":"float32"}},
     "symbols":{"n":{"min":1,"unit":"tokens"}},"target":"cuda:sm_90"})";
   const std::string once = nef_bytes(*load_text(text));
-  for (const char* part :
-       {R"("zeta": {"b": [1, 2.5], "a": null})", R"("note/1": "keep")", R"("why": "x")",
-        R"("cost": {"f": 1e+30})", R"("axis": ["n"])", R"("n": {"min": 1, "unit": "tokens"})",
-        R"("target": "cuda:sm_90")"}) {
+  for (const char* part : {R"("zeta": {"b": [1, 2.5], "a": null})", R"("note/1": "keep")",
+                           R"("why": "x")", R"("cost": {"f": 1e+30})", R"("axis": ["n"])",
+                           R"("n": {"min": 1, "unit": "tokens"})", R"("target": "cuda:sm_90")"}) {
     EXPECT_TRUE(contains(once, part)) << part << "\n" << once;
   }
   EXPECT_EQ(nef_bytes(*load_text(once)), once);
@@ -164,14 +164,27 @@ TEST(Nef, UnknownKeysComeBack) {
 
 // Names found in real model files, and worse.
 TEST(Nef, HostileNamesRoundTrip) {
-  const std::vector<std::string> names = {
-      R"({"1": "1_minute_timer", "2": "x"})", "a\"b\\c/d", "\\u0000", "tab\tnewline\nreturn\r", "\x01\x1f\x7f",
-      "\xf0\x9f\x98\x80 emoji", "\xe2\x80\xa8", "nef.graph", "nef.pad.0", "__metadata__", " ", "~1/~0", "..",
-      std::string(4096, 'n'), "e\xcc\x81", "\xc3\xa9"};
+  const std::vector<std::string> names = {R"({"1": "1_minute_timer", "2": "x"})",
+                                          "a\"b\\c/d",
+                                          "\\u0000",
+                                          "tab\tnewline\nreturn\r",
+                                          "\x01\x1f\x7f",
+                                          "\xf0\x9f\x98\x80 emoji",
+                                          "\xe2\x80\xa8",
+                                          "nef.graph",
+                                          "nef.pad.0",
+                                          "__metadata__",
+                                          " ",
+                                          "~1/~0",
+                                          "..",
+                                          std::string(4096, 'n'),
+                                          "e\xcc\x81",
+                                          "\xc3\xa9"};
   Graph g;
   build::Builder build(g);
   for (const std::string& name : names) {
-    const ValueId in = g.add_input("in " + name.substr(0, 4000), NEF_FLOAT32, std::vector<Dim>{512});
+    const ValueId in =
+        g.add_input("in " + name.substr(0, 4000), NEF_FLOAT32, std::vector<Dim>{512});
     const ValueId c = g.add_constant(NEF_FLOAT32, std::vector<Dim>{512},
                                      buffer_of(std::vector<float>(512, static_cast<float>(in))));
     g.value_names().set(c, name);
@@ -198,7 +211,8 @@ TEST(Nef, NamesAFileCannotHoldAreRefusedByName) {
     spoil(g);
     return error_of([&] { nef_bytes(g, {.bundle = true}); });
   };
-  const Error nul = save_with([](Graph& g) { g.value_names().set(1, std::string_view("a\0b", 3)); });
+  const Error nul =
+      save_with([](Graph& g) { g.value_names().set(1, std::string_view("a\0b", 3)); });
   EXPECT_EQ(nul.code(), NEF_INVALID_ARGUMENT);
   EXPECT_TRUE(contains(nul.message(), "'a\\x00b' holds a NUL byte")) << nul.message();
   const Error utf = save_with([](Graph& g) { g.node_names().set(0, "\xed\xa0\x80"); });
@@ -326,8 +340,9 @@ TEST(Nef, SymbolicDimsReadTheSameAfterARoundTrip) {
   auto& p = g.pool();
   const Dim w = p.symbol("w"), h = p.symbol("h", 2), odd = p.symbol("odd name `x`");
   const Dim wq = p.floordiv(p.add(w, 1), 2), hq = p.floordiv(p.add(h, 1), 2);
-  const std::vector<Dim> dims = {p.mul(wq, hq), p.sub(p.mul(p.mul(w, h), 3), 5), p.max(w, h), odd,
-                                 p.floordiv(p.mul(w, w), h), p.min(p.mul(hq, wq), 7)};
+  const std::vector<Dim> dims = {
+      p.mul(wq, hq), p.sub(p.mul(p.mul(w, h), 3), 5), p.max(w, h),
+      odd,           p.floordiv(p.mul(w, w), h),      p.min(p.mul(hq, wq), 7)};
   const ValueId x = g.add_input("x", NEF_FLOAT32, dims);
   build::Builder build(g);
   g.add_output("y", build.value(NEF_OP_RELU, std::vector{x}));
@@ -390,7 +405,8 @@ TEST(Nef, DimsThatMustBeEqualMayHaveTwoNames) {
 // Inputs the fuzzer found unstable or unloadable stay fixed, and the other seeds stay sound.
 TEST(Nef, FuzzSeedsAreStable) {
   size_t loaded = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(std::string(NEF_SOURCE_DIR) + "/tests/fuzz/corpus/nef")) {
+  for (const auto& entry : std::filesystem::directory_iterator(std::string(NEF_SOURCE_DIR) +
+                                                               "/tests/fuzz/corpus/nef")) {
     std::shared_ptr<const Graph> g;
     try {
       g = load_text(read_file(entry.path()));
@@ -405,7 +421,8 @@ TEST(Nef, FuzzSeedsAreStable) {
 }
 
 TEST(Nef, NodeOrderInTheFileIsFree) {
-  const auto g = load_text(R"({"version":"1.0","nef_format":"graph-v1","graph":{"outputs":["d"],"nodes":[
+  const auto g =
+      load_text(R"({"version":"1.0","nef_format":"graph-v1","graph":{"outputs":["d"],"nodes":[
     {"id":"3","op":"add","inputs":["b","c"],"output":"d"},{"id":"2","op":"neg","inputs":["b"],"output":"c"},
     {"id":"1","op":"relu","inputs":["a"],"output":"b"}]},"tensors":{"a":{"shape":[1],"dtype":"float32"},
     "d":{"shape":[1],"dtype":"float32"}}})");

@@ -19,11 +19,10 @@ std::string three_tensors(size_t alignment) {
   static const std::vector<float> f = {1, 2, 3};
   static const std::vector<uint8_t> u = {7};
   static const std::vector<double> d = {0.5, 0.25};
-  const std::vector<StTensor> tensors = {
-      {"f", "F32", {3}, std::as_bytes(std::span(f))},
-      {"u", "U8", {1, 1}, std::as_bytes(std::span(u))},
-      {"none", "I64", {0, 5}, {}},
-      {"d", "F64", {2}, std::as_bytes(std::span(d))}};
+  const std::vector<StTensor> tensors = {{"f", "F32", {3}, std::as_bytes(std::span(f))},
+                                         {"u", "U8", {1, 1}, std::as_bytes(std::span(u))},
+                                         {"none", "I64", {0, 5}, {}},
+                                         {"d", "F64", {2}, std::as_bytes(std::span(d))}};
   std::string out;
   StringSink sink(out);
   write_safetensors(sink, tensors, {{"who", "me"}}, alignment);
@@ -120,13 +119,15 @@ TEST(SafeTensors, BrokenHeadersAreRefused) {
       {R"({"a":{"dtype":"U8","shape":[5],"data_offsets":[0,5]}})", NEF_PARSE, "cut short"},
       {R"({"a":{"dtype":"U8","shape":[4],"data_offsets":[4,0]}})", NEF_PARSE, "before they begin"},
       {R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,4]}})", NEF_PARSE, "need 8 bytes"},
-      {R"({"a":{"dtype":"F99","shape":[2],"data_offsets":[0,4]}})", NEF_UNSUPPORTED, "unknown dtype"},
+      {R"({"a":{"dtype":"F99","shape":[2],"data_offsets":[0,4]}})", NEF_UNSUPPORTED,
+       "unknown dtype"},
       {R"({"a":{"dtype":"U8","shape":[-4],"data_offsets":[0,4]}})", NEF_PARSE, "no dim"},
       {R"({"a":{"dtype":"U8","shape":[1.5],"data_offsets":[0,4]}})", NEF_PARSE, "no dim"},
       {R"({"a":{"dtype":"U8","shape":[4],"data_offsets":[-1,4]}})", NEF_PARSE, "data_offsets"},
       {R"({"a":{"dtype":"U8","shape":[4],"data_offsets":[0]}})", NEF_PARSE, "data_offsets"},
       {R"({"a":{"dtype":"U8","shape":[4],"data_offsets":[0,4,4]}})", NEF_PARSE, "data_offsets"},
-      {R"({"a":{"dtype":"U8","shape":[4],"data_offsets":[0,4],"offset":9}})", NEF_PARSE, "unknown key"},
+      {R"({"a":{"dtype":"U8","shape":[4],"data_offsets":[0,4],"offset":9}})", NEF_PARSE,
+       "unknown key"},
       {R"({"a":{"shape":[4],"data_offsets":[0,4]}})", NEF_PARSE, "no dtype"},
       {R"({"a":{"dtype":"U8","data_offsets":[0,4]}})", NEF_PARSE, "no shape"},
       {R"({"a":{"dtype":"U8","shape":[4]}})", NEF_PARSE, "no data_offsets"},
@@ -153,7 +154,8 @@ TEST(SafeTensors, BrokenHeadersAreRefused) {
     EXPECT_TRUE(contains(e.message(), c.says)) << c.header << ": " << e.message();
   }
   const std::string padded =
-      std::string(R"({"a":{"dtype":"U8","shape":[4],"data_offsets":[0,4]}})") + std::string(3, '\0');
+      std::string(R"({"a":{"dtype":"U8","shape":[4],"data_offsets":[0,4]}})") +
+      std::string(3, '\0');
   EXPECT_TRUE(contains(header_error(padded, "abcd").message(), "padded with NUL"));
 }
 

@@ -16,7 +16,8 @@ TEST(Schema, FitsWhatWeReadAndWrite) {
   const auto g = load_nef(std::string(NEF_TEST_DATA_DIR) + "/nef/golden_mlp.nef");
   save_nef(*g, dir / "plain.nef", {.edges = true});
   const std::string command = "/usr/bin/python3 '" + source + "/tests/unit/io/check_schema.py' '" +
-                              source + "' '" + (dir / "plain.nef") + "' >'" + (dir / "log") + "' 2>&1";
+                              source + "' '" + (dir / "plain.nef") + "' >'" + (dir / "log") +
+                              "' 2>&1";
   const int status = std::system(command.c_str());
   ASSERT_TRUE(WIFEXITED(status));
   if (WEXITSTATUS(status) == 77) GTEST_SKIP() << "python3-jsonschema is not installed";

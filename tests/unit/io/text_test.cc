@@ -13,8 +13,8 @@ TEST(Utf8, TellsWellFormedFromBroken) {
   EXPECT_EQ(utf8_sequence("\xc3\xa9"), 2u);
   EXPECT_EQ(utf8_sequence("\xed\x9f\xbf"), 3u);
   EXPECT_EQ(utf8_sequence("\xf4\x8f\xbf\xbf"), 4u);
-  for (const char* bad : {"\x80", "\xc1\xbf", "\xc3", "\xe0\x9f\xbf", "\xed\xa0\x80", "\xf0\x8f\xbf\xbf",
-                          "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xff", ""}) {
+  for (const char* bad : {"\x80", "\xc1\xbf", "\xc3", "\xe0\x9f\xbf", "\xed\xa0\x80",
+                          "\xf0\x8f\xbf\xbf", "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xff", ""}) {
     EXPECT_EQ(utf8_sequence(bad), 0u);
   }
 }

@@ -63,8 +63,10 @@ TEST(Attrs, WrongOnesAreRefused) {
   EXPECT_EQ(code_of([] { AttrBuilder(NEF_OP_CONCAT).set_int(5, 0); }), NEF_INVALID_ARGUMENT);
   EXPECT_EQ(code_of([] { AttrBuilder(NEF_OP_CONCAT).set_float(NEF_CONCAT_AXIS, 0); }),
             NEF_INVALID_ARGUMENT);
-  EXPECT_EQ(code_of([] { AttrBuilder(NEF_OP_CAST).set_int(NEF_CAST_TO, 99); }), NEF_INVALID_ARGUMENT);
-  EXPECT_EQ(code_of([] { AttrBuilder(NEF_OP_CAST).set_int(NEF_CAST_TO, -1); }), NEF_INVALID_ARGUMENT);
+  EXPECT_EQ(code_of([] { AttrBuilder(NEF_OP_CAST).set_int(NEF_CAST_TO, 99); }),
+            NEF_INVALID_ARGUMENT);
+  EXPECT_EQ(code_of([] { AttrBuilder(NEF_OP_CAST).set_int(NEF_CAST_TO, -1); }),
+            NEF_INVALID_ARGUMENT);
   EXPECT_EQ(code_of([] { AttrBuilder(NEF_OP_GELU).set_string(NEF_GELU_APPROXIMATE, "x"); }),
             NEF_INVALID_ARGUMENT);
   EXPECT_EQ(code_of([] { AttrBuilder(0); }), NEF_UNKNOWN_OP);

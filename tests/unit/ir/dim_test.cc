@@ -60,14 +60,16 @@ TEST(Dim, Text) {
   EXPECT_EQ(pool.str(pool.unknown())[0], '?');
   EXPECT_EQ(pool.parse(" 2 * batch*seq + 1 "), pool.parse("1+seq*batch*2"));
   EXPECT_EQ(pool.parse("-(batch-3)*2"), pool.parse("6-2*batch"));
-  EXPECT_EQ(pool.parse("past_sequence_length + 1"), pool.add(pool.symbol("past_sequence_length"), 1));
+  EXPECT_EQ(pool.parse("past_sequence_length + 1"),
+            pool.add(pool.symbol("past_sequence_length"), 1));
   EXPECT_EQ(pool.parse("8/3"), 2);
   EXPECT_EQ(pool.parse("-4611686018427387904+4611686018427387904"), 0);
 }
 
 TEST(Dim, NamesThatAreNoIdentifiers) {
   DimPool pool;
-  for (const char* name : {"batch size", "a+b", "12", "max", "`", "a`b``", "\xc3\xa4", "?", "x y\n"}) {
+  for (const char* name :
+       {"batch size", "a+b", "12", "max", "`", "a`b``", "\xc3\xa4", "?", "x y\n"}) {
     const Dim d = pool.symbol(name);
     EXPECT_EQ(pool.parse(pool.str(d)), d) << pool.str(d);
     const Dim e = pool.add(pool.mul(d, 3), 1);
@@ -77,8 +79,9 @@ TEST(Dim, NamesThatAreNoIdentifiers) {
 
 TEST(Dim, TextThatIsNoDim) {
   DimPool pool;
-  for (const char* text : {"", "+", "1+", "a b", "(a", "a)", "max(a", "max(a)", "max(a,b", "2a", "a/0",
-                           "a/-2", "foo(a,b)", "99999999999999999999", "`a", "a//b", "\x01", "equal(1,2)"}) {
+  for (const char* text :
+       {"", "+", "1+", "a b", "(a", "a)", "max(a", "max(a)", "max(a,b", "2a", "a/0", "a/-2",
+        "foo(a,b)", "99999999999999999999", "`a", "a//b", "\x01", "equal(1,2)"}) {
     EXPECT_EQ(code_of([&] { pool.parse(text); }), NEF_PARSE) << text;
   }
   EXPECT_EQ(code_of([&] { pool.parse(std::string(1000, '(') + "a"); }), NEF_LIMIT_EXCEEDED);
@@ -132,8 +135,7 @@ TEST(Dim, Division) {
   EXPECT_EQ(pool.floordiv(pool.add(pool.mul(a, 8), s), 8), a);
   EXPECT_EQ(pool.floordiv(pool.mul(a, b), b), a);
   EXPECT_EQ(pool.floordiv(pool.floordiv(a, 2), 3), pool.floordiv(a, 6));
-  EXPECT_EQ(pool.floordiv(pool.add(pool.floordiv(a, 2), 1), 2),
-            pool.floordiv(pool.add(a, 2), 4));
+  EXPECT_EQ(pool.floordiv(pool.add(pool.floordiv(a, 2), 1), 2), pool.floordiv(pool.add(a, 2), 4));
   EXPECT_EQ(pool.floordiv(pool.mul(a, 6), 4), pool.floordiv(pool.mul(a, 3), 2));
   EXPECT_EQ(code_of([&] { pool.floordiv(a, 0); }), NEF_INVALID_ARGUMENT);
   EXPECT_EQ(code_of([&] { pool.floordiv(a, -2); }), NEF_INVALID_ARGUMENT);
@@ -274,8 +276,13 @@ class RandomDims {
     for (size_t i = 0; i < kAssignments; ++i) {
       const int64_t a = x.at[i], b = y.at[i];
       if (op >= 3 && op <= 4 && b < 1) return;
-      const int64_t v[] = {a + b, a - b, a * b, b < 1 ? 0 : floor_div(a, b),
-                           b < 1 ? 0 : ceil_div(a, b), std::max(a, b), std::min(a, b)};
+      const int64_t v[] = {a + b,
+                           a - b,
+                           a * b,
+                           b < 1 ? 0 : floor_div(a, b),
+                           b < 1 ? 0 : ceil_div(a, b),
+                           std::max(a, b),
+                           std::min(a, b)};
       out.at.push_back(v[op]);
       if (std::abs(v[op]) > kLargest) return;
     }

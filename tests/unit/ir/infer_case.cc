@@ -18,11 +18,11 @@ struct ShortName {
   const char* name;
   nef_dtype dtype;
 };
-constexpr ShortName kShort[] = {
-    {"bool", NEF_BOOL},   {"i8", NEF_INT8},     {"u8", NEF_UINT8},     {"i16", NEF_INT16},
-    {"u16", NEF_UINT16},  {"i32", NEF_INT32},   {"u32", NEF_UINT32},   {"i64", NEF_INT64},
-    {"u64", NEF_UINT64},  {"f16", NEF_FLOAT16}, {"bf16", NEF_BFLOAT16}, {"f32", NEF_FLOAT32},
-    {"f64", NEF_FLOAT64}};
+constexpr ShortName kShort[] = {{"bool", NEF_BOOL},   {"i8", NEF_INT8},       {"u8", NEF_UINT8},
+                                {"i16", NEF_INT16},   {"u16", NEF_UINT16},    {"i32", NEF_INT32},
+                                {"u32", NEF_UINT32},  {"i64", NEF_INT64},     {"u64", NEF_UINT64},
+                                {"f16", NEF_FLOAT16}, {"bf16", NEF_BFLOAT16}, {"f32", NEF_FLOAT32},
+                                {"f64", NEF_FLOAT64}};
 
 nef_dtype dtype_of(std::string_view name) {
   for (const ShortName& s : kShort) {
@@ -94,7 +94,8 @@ void read_operand(const std::string& text, DimPool& pool, OwnedOperand& out) {
 
 std::vector<int64_t> read_ints(std::string_view text) {
   std::vector<int64_t> v;
-  for (const std::string& s : split(text.substr(1, text.size() - 2), " ")) v.push_back(std::stoll(s));
+  for (const std::string& s : split(text.substr(1, text.size() - 2), " "))
+    v.push_back(std::stoll(s));
   return v;
 }
 
@@ -135,7 +136,8 @@ std::string dim_str(const DimPool& pool, Dim d) {
 
 std::string type_str(const DimPool& pool, const Inferred& r) {
   std::string out = short_name(r.dtype) + "[";
-  for (int i = 0; i < r.shape.rank; ++i) out += (i == 0 ? "" : " ") + dim_str(pool, r.shape.dims[i]);
+  for (int i = 0; i < r.shape.rank; ++i)
+    out += (i == 0 ? "" : " ") + dim_str(pool, r.shape.dims[i]);
   out += "]";
   if (!r.has_content) return out;
   out += "={";

@@ -83,7 +83,8 @@ const std::vector<InferCase> kBroadcast = register_cases({
     {"Add", "", "f32[3], f32[2 1]", "f32[2 3]"},
     {"Add", "", "f32[], f32[B S]", "f32[B S]"},
     {"Add", "", "f32[B 1], f32[1 S]", "f32[B S]"},
-    {"Add", "", "f32[2 3], f32[2 4]", "!shape_mismatch shapes do not broadcast: [2 3] x [2 4] (3 against 4)"},
+    {"Add", "", "f32[2 3], f32[2 4]",
+     "!shape_mismatch shapes do not broadcast: [2 3] x [2 4] (3 against 4)"},
     {"Add", "", "f32[2], f64[2]",
      "!dtype_mismatch input 1 (b) is float64, but input 0 (a) is float32; cast one of them"},
     {"Add", "", "bool[2], bool[2]", "!dtype_mismatch"},
@@ -124,7 +125,8 @@ const std::vector<InferCase> kBroadcast = register_cases({
     {"Mul", "", "i64[2]={B 3}, i64[1]={S}", "i64[2]={B*S 3*S}"},
     {"Or", "", "bool[2]={1 0}, bool[2]={0 0}", "bool[2]={1 0}"},
     {"PRelu", "", "f32[2 3 4], f32[3 1]", "f32[2 3 4]"},
-    {"PRelu", "", "f32[3 1], f32[2 3 4]", "!shape_mismatch slope [2 3 4] does not broadcast to [3 1]"},
+    {"PRelu", "", "f32[3 1], f32[2 3 4]",
+     "!shape_mismatch slope [2 3 4] does not broadcast to [3 1]"},
     {"PRelu", "", "f32[2 1], f32[2 3]", "!shape_mismatch"},
     {"Pow", "", "f32[2], i32[]", "f32[2]"},
     {"Sub", "", "i64[2]={B 3}, i64[2]={B 5}", "i64[2]={0 -2}"},
@@ -150,8 +152,8 @@ TEST(InferElementwise, ZeroOneThree) {
       for (int b : {0, 1, 3}) {
         const std::string inputs = cat("f32[2 ", a, "], f32[2 ", b, "]");
         const int result = a == 1 ? b : a;
-        const std::string want = a == b || a == 1 || b == 1 ? out + cat("[2 ", result, "]")
-                                                            : "!shape_mismatch";
+        const std::string want =
+            a == b || a == 1 || b == 1 ? out + cat("[2 ", result, "]") : "!shape_mismatch";
         check_cases({{op, "", inputs.c_str(), want.c_str()}});
       }
     }

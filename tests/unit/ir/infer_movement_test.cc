@@ -27,13 +27,16 @@ const std::vector<InferCase> kReshape = register_cases({
     {"Reshape", "", "i64[]={B}, i64[1]={1}", "i64[1]={B}"},
     {"Reshape", "", "f32[2 3], i64[2]", "f32[? ?]"},
     {"Reshape", "", "f32[B 3], i64[1]", "f32[3*B]"},
-    {"Reshape", "", "f32[2 3], i64[x]", "!unsupported the rank of the result depends on input shape"},
-    {"Reshape", "", "f32[2 3], i64[2]={4 2}", "!shape_mismatch cannot reshape [2 3] to [4 2]: 6 elements are not 8"},
+    {"Reshape", "", "f32[2 3], i64[x]",
+     "!unsupported the rank of the result depends on input shape"},
+    {"Reshape", "", "f32[2 3], i64[2]={4 2}",
+     "!shape_mismatch cannot reshape [2 3] to [4 2]: 6 elements are not 8"},
     {"Reshape", "", "f32[2 3], i64[2]={4 -1}", "!shape_mismatch not a multiple of 4"},
     {"Reshape", "", "f32[2 3], i64[2]={-1 -1}", "!invalid_argument -1 twice"},
     {"Reshape", "", "f32[2 3], i64[2]={-2 3}", "!invalid_argument negative"},
     {"Reshape", "", "f32[2 3], i64[3]={2 3 0}", "!shape_mismatch nothing to copy"},
-    {"Reshape", "", "f32[2 3], i64[17]={1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 2 3}", "!limit_exceeded rank 17"},
+    {"Reshape", "", "f32[2 3], i64[17]={1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 2 3}",
+     "!limit_exceeded rank 17"},
     // 0 copies a dim, or with allowzero means 0.
     {"Reshape", "", "f32[0 8 2], i64[3]={0 4 4}", "f32[0 4 4]"},
     {"Reshape", "", "f32[0 8 2], i64[2]={0 -1}", "f32[0 16]"},
@@ -79,7 +82,8 @@ const std::vector<InferCase> kMove = register_cases({
     {"Concat", "axis=-1", "f32[2 3], f32[2 0]", "f32[2 3]"},
     {"Concat", "axis=0", "i64[1]={B}, i64[2]={-1 4}", "i64[3]={B -1 4}"},
     {"Concat", "axis=1", "f32[x 3], f32[5 3]", "f32[5 6]"},
-    {"Concat", "axis=0", "f32[2 3], f32[2 4]", "!shape_mismatch dims differ: [2 3] x [2 4] (3 != 4)"},
+    {"Concat", "axis=0", "f32[2 3], f32[2 4]",
+     "!shape_mismatch dims differ: [2 3] x [2 4] (3 != 4)"},
     {"Concat", "axis=0", "f32[2 3], f32[3]", "!shape_mismatch inputs differ in rank"},
     {"Concat", "axis=2", "f32[2 3], f32[2 3]", "!invalid_argument axis 2"},
     {"Concat", "axis=0", "f32[], f32[]", "!shape_mismatch scalars"},
@@ -113,7 +117,8 @@ const std::vector<InferCase> kMove = register_cases({
     {"Pad", "", "f32[B 4], i64[2], f32[], i64[1]={1}", "f32[B ?]"},
     {"Pad", "", "f32[B 4], i64[2]={1 1}, -, i64[1]", "f32[? ?]"},
     {"Pad", "mode=reflect", "f32[4], i64[2]={3 3}", "f32[10]"},
-    {"Pad", "mode=reflect", "f32[4], i64[2]={4 0}", "!shape_mismatch mode reflect cannot pad an axis of 4 by 4"},
+    {"Pad", "mode=reflect", "f32[4], i64[2]={4 0}",
+     "!shape_mismatch mode reflect cannot pad an axis of 4 by 4"},
     {"Pad", "mode=edge", "f32[0], i64[2]={1 0}", "!shape_mismatch mode edge"},
     {"Pad", "", "f32[4], i64[2]={-3 -2}", "!shape_mismatch negative dim"},
     {"Pad", "", "f32[4], i64[3]={0 0 0}", "!invalid_argument pads has 3 entries"},
@@ -136,12 +141,14 @@ const std::vector<InferCase> kGather = register_cases({
     {"Gather", "axis=1", "f32[B S 384], i64[]={0}", "f32[B 384]"},
     {"Gather", "", "i64[3]={B S 4}, i64[]={-2}", "i64[]={S}"},
     {"Gather", "", "i64[3]={B S 4}, i64[2]={2 0}", "i64[2]={4 B}"},
-    {"Gather", "", "i64[3]={B S 4}, i64[]={3}", "!out_of_range index 3 is outside [-3, 3) of axis 0"},
+    {"Gather", "", "i64[3]={B S 4}, i64[]={3}",
+     "!out_of_range index 3 is outside [-3, 3) of axis 0"},
     {"Gather", "", "f32[3], i64[]={-4}", "!out_of_range index -4"},
     {"Gather", "", "f32[3], i32[2]={2 -3}", "f32[2]"},
     {"Gather", "", "f32[], i64[]", "!invalid_argument axis 0"},
     {"GatherElements", "axis=1", "f32[3 4], i64[2 9]", "f32[2 9]"},
-    {"GatherElements", "axis=1", "f32[3 4], i64[4 2]", "!shape_mismatch indices is larger than data on axis 0"},
+    {"GatherElements", "axis=1", "f32[3 4], i64[4 2]",
+     "!shape_mismatch indices is larger than data on axis 0"},
     {"GatherElements", "", "f32[3 4], i64[2]", "!shape_mismatch rank"},
     {"GatherND", "", "f32[3 4 5], i64[7 2]", "f32[7 5]"},
     {"GatherND", "batch_dims=1", "f32[B 4 5], i64[B 1]", "f32[B 5]"},
@@ -163,25 +170,32 @@ TEST(InferMovement, Gather) { check_cases(kGather); }
 const std::vector<InferCase> kSlice = register_cases({
     {"Slice", "", "f32[4 5], i64[1]={1}, i64[1]={3}", "f32[2 5]"},
     {"Slice", "", "f32[4 5], i64[1]={0}, i64[1]={-1}, i64[1]={1}", "f32[4 4]"},
-    {"Slice", "", "f32[4 5], i64[2]={3 4}, i64[2]={-5 -6}, i64[2]={0 1}, i64[2]={-1 -2}", "f32[4 3]"},
+    {"Slice", "", "f32[4 5], i64[2]={3 4}, i64[2]={-5 -6}, i64[2]={0 1}, i64[2]={-1 -2}",
+     "f32[4 3]"},
     {"Slice", "", "i64[4]={B S 3 4}, i64[1]={1}, i64[1]={3}", "i64[2]={S 3}"},
-    {"Slice", "", "i64[4]={B S 3 4}, i64[1]={-1}, i64[1]={-9}, i64[1]={0}, i64[1]={-1}", "i64[4]={4 3 S B}"},
+    {"Slice", "", "i64[4]={B S 3 4}, i64[1]={-1}, i64[1]={-9}, i64[1]={0}, i64[1]={-1}",
+     "i64[4]={4 3 S B}"},
     {"Slice", "", "f32[B S], i64[1]={0}, i64[1]={9223372036854775807}, i64[1]={1}", "f32[B S]"},
     {"Slice", "", "f32[B x], i64[1]={0}, i64[1]={2147483647}, i64[1]={1}", "f32[B x]"},
     {"Slice", "", "f32[B S], i64[1]={1}, i64[1]={9223372036854775807}, i64[1]={1}", "f32[B S-1]"},
-    {"Slice", "", "f32[B x], i64[1]={1}, i64[1]={9223372036854775807}, i64[1]={1}", "f32[B max(x-1,0)]"},
+    {"Slice", "", "f32[B x], i64[1]={1}, i64[1]={9223372036854775807}, i64[1]={1}",
+     "f32[B max(x-1,0)]"},
     {"Slice", "", "f32[B S], i64[1]={0}, i64[1]={1}, i64[1]={1}", "f32[B 1]"},
     {"Slice", "", "f32[B S], i64[1]={-1}, i64[1]={9223372036854775807}, i64[1]={1}", "f32[B 1]"},
     {"Slice", "", "f32[B S], i64[1]={0}, i64[1]={-1}, i64[1]={1}", "f32[B S-1]"},
     {"Slice", "", "f32[1 512], i64[1]={0}, i64[1]={S}, i64[1]={1}", "f32[1 S]"},
-    {"Slice", "", "f32[B S], i64[1]={0}, i64[1]={9223372036854775807}, i64[1]={1}, i64[1]={2}", "f32[B (S+1)/2]"},
-    {"Slice", "", "f32[B S], i64[1]={-1}, i64[1]={-9223372036854775807}, i64[1]={1}, i64[1]={-1}", "f32[B S]"},
+    {"Slice", "", "f32[B S], i64[1]={0}, i64[1]={9223372036854775807}, i64[1]={1}, i64[1]={2}",
+     "f32[B (S+1)/2]"},
+    {"Slice", "", "f32[B S], i64[1]={-1}, i64[1]={-9223372036854775807}, i64[1]={1}, i64[1]={-1}",
+     "f32[B S]"},
     {"Slice", "", "f32[B S], i64[1]={x-3}, i64[1]={5}, i64[1]={1}", "f32[B ?]"},
     {"Slice", "", "f32[4 5], i64[1], i64[1]={3}, i64[1]={1}", "f32[4 ?]"},
     {"Slice", "", "f32[4 5], i64[1]={1}, i64[1]={3}, i64[1]", "f32[? ?]"},
-    {"Slice", "", "f32[4], i64[1]={0}, i64[1]={3}, i64[1]={0}, i64[1]={0}", "!invalid_argument the step of axis 0 is 0"},
+    {"Slice", "", "f32[4], i64[1]={0}, i64[1]={3}, i64[1]={0}, i64[1]={0}",
+     "!invalid_argument the step of axis 0 is 0"},
     {"Slice", "", "f32[4], i64[1]={0}, i64[2]={3 3}", "!invalid_argument differ in length"},
-    {"Slice", "", "f32[4 4], i64[2]={0 0}, i64[2]={3 3}, i64[2]={0 -2}", "!invalid_argument given twice"},
+    {"Slice", "", "f32[4 4], i64[2]={0 0}, i64[2]={3 3}, i64[2]={0 -2}",
+     "!invalid_argument given twice"},
     {"Slice", "", "f32[4], i64[1]={0}, i64[1]={3}, i64[1]={1}", "!invalid_argument axis 1"},
     {"Slice", "", "f32[4], i64[2]={0 0}, i64[2]={3 3}", "!invalid_argument 2 slices"},
 });
@@ -211,15 +225,17 @@ int64_t value_at(const std::string& dim, int64_t x) {
 }
 
 TEST(InferSlice, ExtremesOnNumbersAndSymbols) {
-  const std::vector<int64_t> bounds = {INT64_MIN, -INT64_MAX, -2147483647, -7, -5, -1, 0, 1, 4, 5, 7, 2147483647, INT64_MAX};
+  const std::vector<int64_t> bounds = {INT64_MIN, -INT64_MAX, -2147483647, -7, -5, -1, 0, 1, 4, 5,
+                                       7,         2147483647, INT64_MAX};
   for (int64_t start : bounds) {
     for (int64_t end : bounds) {
       for (int64_t step : bounds) {
         if (step == 0) continue;
-        const std::string rest = cat("], i64[1]={", start, "}, i64[1]={", end, "}, i64[1]={0}, i64[1]={",
-                                     step, "}");
+        const std::string rest =
+            cat("], i64[1]={", start, "}, i64[1]={", end, "}, i64[1]={0}, i64[1]={", step, "}");
         for (int64_t size : {0, 1, 5, 6}) {
-          const std::string inputs = cat("f32[", size, rest), want = cat("f32[", walked(size, start, end, step), "]");
+          const std::string inputs = cat("f32[", size, rest),
+                            want = cat("f32[", walked(size, start, end, step), "]");
           check_cases({{"Slice", "", inputs.c_str(), want.c_str()}});
         }
         const std::string symbolic = cat("f32[x", rest);

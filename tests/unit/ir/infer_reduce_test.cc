@@ -45,15 +45,20 @@ const std::vector<InferCase> kReduce = register_cases({
 
 const std::vector<InferCase> kNorm = register_cases({
     {"BatchNormalization", "", "f32[B 3 x y], f32[3], f32[3], f32[3], f32[3]", "f32[B 3 x y]"},
-    {"BatchNormalization", "", "f32[B 3 x y], f32[3], f32[3], f32[4], f32[3]", "!shape_mismatch one element per channel"},
+    {"BatchNormalization", "", "f32[B 3 x y], f32[3], f32[3], f32[4], f32[3]",
+     "!shape_mismatch one element per channel"},
     {"GroupNormalization", "num_groups=2", "f32[B 4 x], f32[4], f32[4]", "f32[B 4 x]"},
-    {"GroupNormalization", "num_groups=3", "f32[B 4 x], f32[4], f32[4]", "!shape_mismatch channels do not split"},
-    {"GroupNormalization", "num_groups=0", "f32[B 4 x], f32[4], f32[4]", "!invalid_argument num_groups"},
+    {"GroupNormalization", "num_groups=3", "f32[B 4 x], f32[4], f32[4]",
+     "!shape_mismatch channels do not split"},
+    {"GroupNormalization", "num_groups=0", "f32[B 4 x], f32[4], f32[4]",
+     "!invalid_argument num_groups"},
     {"InstanceNormalization", "", "f32[B 4 x], f32[4], f32[4]", "f32[B 4 x]"},
     {"InstanceNormalization", "", "f32[B 4], f32[4], f32[4]", "!shape_mismatch at least 3"},
     {"LayerNormalization", "", "f32[B S 384], f32[384], f32[384]", "f32[B S 384]"},
-    {"LayerNormalization", "axis=1", "f16[B S 384], f16[S 384]", "f16[B S 384], f32[B 1 1], f32[B 1 1]"},
-    {"LayerNormalization", "", "f32[B S 384], f32[383]", "!shape_mismatch scale [383] does not broadcast to [384]"},
+    {"LayerNormalization", "axis=1", "f16[B S 384], f16[S 384]",
+     "f16[B S 384], f32[B 1 1], f32[B 1 1]"},
+    {"LayerNormalization", "", "f32[B S 384], f32[383]",
+     "!shape_mismatch scale [383] does not broadcast to [384]"},
     {"LayerNormalization", "", "f32[B S 384], f32[S 384]", "!shape_mismatch scale"},
     {"LayerNormalization", "axis=3", "f32[B S 384], f32[384]", "!invalid_argument axis 3"},
     {"layernorm", "", "f32[], f32[]", "!invalid_argument axis -1"},
@@ -79,9 +84,9 @@ TEST(InferReduce, Norm) { check_cases(kNorm); }
 
 // Reducing nothing still has a shape, the same way with and without keepdims.
 TEST(InferReduce, EmptyAxes) {
-  for (const char* op : {"ReduceSum", "ReduceProd", "ReduceMax", "ReduceMin", "ReduceMean",
-                         "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp",
-                         "ReduceSumSquare"}) {
+  for (const char* op :
+       {"ReduceSum", "ReduceProd", "ReduceMax", "ReduceMin", "ReduceMean", "ReduceL1", "ReduceL2",
+        "ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare"}) {
     check_cases({
         {op, "keepdims=1", "f32[2 0 3], i64[1]={1}", "f32[2 1 3]"},
         {op, "keepdims=0", "f32[2 0 3], i64[1]={1}", "f32[2 3]"},

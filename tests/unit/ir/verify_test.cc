@@ -63,17 +63,18 @@ TEST(Verify, SoundGraph) {
 
 TEST(Verify, WrongTypes) {
   expect_fault(
-      [](Sample& s) { s.graph.set_type(s.sum, NEF_FLOAT32, s.graph.shapes().intern(Shape{2, 4})); },
+      [](Sample& s) {
+        s.graph.set_type(s.sum, NEF_FLOAT32, s.graph.shapes().intern(Shape{2, 4}));
+      },
       "but infers as float32 [batch 4]");
-  expect_fault(
-      [](Sample& s) { s.graph.set_type(s.sum, NEF_FLOAT64, s.graph.shape_id(s.sum)); }, "float64");
+  expect_fault([](Sample& s) { s.graph.set_type(s.sum, NEF_FLOAT64, s.graph.shape_id(s.sum)); },
+               "float64");
   expect_fault(
       [](Sample& s) { s.graph.set_type(s.product, NEF_DTYPE_INVALID, s.graph.shape_id(s.sum)); },
       "has no dtype");
   // A dim the graph does not know may be any.
   Sample s;
-  s.graph.set_type(s.sum, NEF_FLOAT32,
-                   s.graph.shapes().intern(Shape{s.graph.pool().unknown(), 4}));
+  s.graph.set_type(s.sum, NEF_FLOAT32, s.graph.shapes().intern(Shape{s.graph.pool().unknown(), 4}));
   EXPECT_EQ(fault(s.graph), "");
 }
 

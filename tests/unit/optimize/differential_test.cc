@@ -90,54 +90,69 @@ Build chain(int n, int live, bool reduce) {
 
 std::vector<Sample> corpus() {
   std::vector<Sample> out = {
-      {"dense", [](Net& n) {
-         return std::vector{op("gelu", {op("add", {op("matmul", {n.in({-1, 24}), n.weights({24, 16})}),
-                                                   n.weights({16})})})};
+      {"dense",
+       [](Net& n) {
+         return std::vector{op(
+             "gelu",
+             {op("add", {op("matmul", {n.in({-1, 24}), n.weights({24, 16})}), n.weights({16})})})};
        }},
-      {"two layers and a residual", [](Net& n) {
+      {"two layers and a residual",
+       [](Net& n) {
          const Tensor x = n.in({-1, 16});
-         const Tensor h = op("relu", {op("add", {op("matmul", {x, n.weights({16, 32})}), n.weights({32})})});
+         const Tensor h =
+             op("relu", {op("add", {op("matmul", {x, n.weights({16, 32})}), n.weights({32})})});
          return std::vector{op("add", {op("matmul", {h, n.weights({32, 16})}), x})};
        }},
-      {"weights transposed", [](Net& n) {
+      {"weights transposed",
+       [](Net& n) {
          return std::vector{op("matmul", {n.in({-1, 8}), transpose(n.weights({5, 8}), {1, 0})})};
        }},
-      {"transposes that meet", [](Net& n) {
+      {"transposes that meet",
+       [](Net& n) {
          const Tensor x = n.in({-1, 3, 4});
          const Tensor t = transpose(transpose(x, {0, 2, 1}), {0, 2, 1});
          return std::vector{op("exp", {t}), transpose(transpose(x, {1, 2, 0}), {1, 0, 2})};
        }},
-      {"reshapes that meet", [](Net& n) {
+      {"reshapes that meet",
+       [](Net& n) {
          const Tensor x = n.in({-1, 12});
          const Tensor r = op("reshape", {op("reshape", {x, ints({0, 3, 4})}), ints({0, 2, 6})});
          return std::vector{op("neg", {r}), op("reshape", {r, ints({-1})})};
        }},
-      {"shape arithmetic", [](Net& n) {
+      {"shape arithmetic",
+       [](Net& n) {
          const Tensor x = n.in({-1, 6}), y = n.in({-1, 2, 3});
          const Tensor shape = op("shape", {y});
-         return std::vector{op("add", {op("reshape", {x, shape}), y}), op("expand", {mean(y, 1), shape})};
+         return std::vector{op("add", {op("reshape", {x, shape}), y}),
+                            op("expand", {mean(y, 1), shape})};
        }},
-      {"the same thing twice", [](Net& n) {
+      {"the same thing twice",
+       [](Net& n) {
          const Tensor x = n.in({-1, 7}), w = n.weights({7});
          const Tensor a = op("exp", {op("mul", {x, w})}), b = op("exp", {op("mul", {w, x})});
          return std::vector{op("div", {a, op("add", {b, Net::number(1)})}), a, b};
        }},
-      {"identities", [](Net& n) {
+      {"identities",
+       [](Net& n) {
          const Tensor x = n.in({-1, 7});
          Tensor y = op("identity", {op("add", {x, Net::number(0)})});
-         y = op("div", {op("mul", {op("sub", {y, Net::number(0)}), Net::number(1)}), Net::number(1)});
+         y = op("div",
+                {op("mul", {op("sub", {y, Net::number(0)}), Net::number(1)}), Net::number(1)});
          return std::vector{op("neg", {op("neg", {y})}), op("mul", {y, Net::number(0)})};
        }},
-      {"constants fold", [](Net& n) {
+      {"constants fold",
+       [](Net& n) {
          const Tensor c = op("exp", {op("matmul", {n.weights({3, 4}), n.weights({4, 5})})});
          return std::vector{op("matmul", {n.in({-1, 3}), c}), c};
        }},
-      {"odd outputs", [](Net& n) {
+      {"odd outputs",
+       [](Net& n) {
          const Tensor x = n.in({-1, 4}), c = n.weights({4});
          const Tensor y = op("relu", {op("add", {x, c})});
          return std::vector{x, y, y, c, op("identity", {x}), op("add", {x, c})};
        }},
-      {"unused parts", [](Net& n) {
+      {"unused parts",
+       [](Net& n) {
          const Tensor x = n.in({-1, 8});
          op("exp", {x});
          nef_tensor* halves[2];
@@ -147,7 +162,8 @@ std::vector<Sample> corpus() {
          const Tensor first(halves[0]), second(halves[1]);
          return std::vector{op("neg", {second})};
        }},
-      {"layer norm spelt out", [](Net& n) {
+      {"layer norm spelt out",
+       [](Net& n) {
          const Tensor x = n.in({-1, 5, 16});
          const Tensor centred = op("sub", {x, mean(x, -1)});
          const Tensor variance = mean(op("mul", {centred, centred}), -1);
@@ -155,35 +171,42 @@ std::vector<Sample> corpus() {
              op("div", {centred, op("sqrt", {op("add", {variance, Net::number(1e-5f)})})});
          return std::vector{op("add", {op("mul", {scaled, n.weights({16})}), n.weights({16})})};
        }},
-      {"gelu spelt out", [](Net& n) {
+      {"gelu spelt out",
+       [](Net& n) {
          const Tensor x = n.in({-1, 9});
          const Tensor e = op("erf", {op("div", {x, Net::number(1.41421356f)})});
          return std::vector{
              op("mul", {op("mul", {x, op("add", {e, Net::number(1)})}), Net::number(0.5f)})};
        }},
-      {"attention spelt out", [](Net& n) {
+      {"attention spelt out",
+       [](Net& n) {
          const Tensor q = n.in({-1, 2, 5, 8}), k = n.in({-1, 2, 5, 8}), v = n.in({-1, 2, 5, 8});
-         const Tensor scores = op("mul", {op("matmul", {q, transpose(k, {0, 1, 3, 2})}),
-                                          Net::number(0.35355339f)});
+         const Tensor scores =
+             op("mul", {op("matmul", {q, transpose(k, {0, 1, 3, 2})}), Net::number(0.35355339f)});
          return std::vector{op("matmul", {op("softmax", {scores}, {int_attr("axis", -1)}), v})};
        }},
-      {"fusing past a broadcast", [](Net& n) {
+      {"fusing past a broadcast",
+       [](Net& n) {
          const Tensor small = op("tanh", {op("mul", {n.in({-1, 1}), Net::number(2)})});
          const Tensor large = n.in({-1, 9});
          const Tensor sum = op("add", {small, large});
          return std::vector{op("relu", {sum}), op("sigmoid", {small})};
        }},
-      {"producers of a reduction", [](Net& n) {
+      {"producers of a reduction",
+       [](Net& n) {
          const Tensor x = op("exp", {op("neg", {n.in({-1, 6, 7})})});
-         return std::vector{op("reduce_sum", {x, ints({1})}), op("reduce_max", {op("abs", {x}), ints({2})}),
+         return std::vector{op("reduce_sum", {x, ints({1})}),
+                            op("reduce_max", {op("abs", {x}), ints({2})}),
                             op("softmax", {op("mul", {x, x})}, {int_attr("axis", 1)})};
        }},
-      {"epilogue with another user", [](Net& n) {
+      {"epilogue with another user",
+       [](Net& n) {
          const Tensor m = op("matmul", {n.in({-1, 8}), n.weights({8, 8})});
          const Tensor biased = op("add", {m, n.weights({8})});
          return std::vector{op("relu", {biased}), op("mul", {m, biased}), m};
        }},
-      {"epilogue that broadcasts its contraction", [](Net& n) {
+      {"epilogue that broadcasts its contraction",
+       [](Net& n) {
          const Tensor m = op("matmul", {n.in({-1, 8}), n.weights({8, 1})});
          return std::vector{op("add", {m, n.in({-1, 6})})};
        }},

@@ -73,8 +73,8 @@ class Patterns : public ::testing::Test {
       runtime::ProgramOptions options;
       options.compile.disabled_passes = disabled;
       options.compile.verify = true;
-      const auto program = context::Context::get().compile(
-          std::make_shared<const Graph>(graph), options);
+      const auto program =
+          context::Context::get().compile(std::make_shared<const Graph>(graph), options);
       std::vector<runtime::TensorResult> results(1);
       program->run(args, results, {});
       const auto* p = static_cast<const float*>(results[0].data->data());
@@ -83,7 +83,8 @@ class Patterns : public ::testing::Test {
     const auto plain = run(~0u), fused = run(0);
     EXPECT_EQ(plain.size(), fused.size());
     float worst = 0;
-    for (size_t i = 0; i < plain.size(); ++i) worst = std::max(worst, std::abs(plain[i] - fused[i]));
+    for (size_t i = 0; i < plain.size(); ++i)
+      worst = std::max(worst, std::abs(plain[i] - fused[i]));
     return worst;
   }
 

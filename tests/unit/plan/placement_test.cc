@@ -185,9 +185,10 @@ TEST_F(Placing, DevicesThatAreNotThere) {
   EXPECT_EQ(code_of(on("gpu:1")), NEF_BACKEND_UNAVAILABLE);
   EXPECT_EQ(code_of(on("npu")), NEF_BACKEND_UNAVAILABLE);
   graph.node_devices().set(0, "cuda:1");
-  EXPECT_EQ(place(),
-            "relu@cpu:0 (everything else runs on the cpu: the node prefers \"cuda:1\", which is not "
-            "present)");
+  EXPECT_EQ(
+      place(),
+      "relu@cpu:0 (everything else runs on the cpu: the node prefers \"cuda:1\", which is not "
+      "present)");
   ASSERT_EQ(fallbacks.size(), 1u);
   EXPECT_EQ(code_of(on("", true)), NEF_FALLBACK_FORBIDDEN);
 }

@@ -72,40 +72,66 @@ struct Case {
 };
 const Case kCases[] = {
     {"relu", true, [](Net& n) { return n.op(NEF_OP_RELU, {n.x}); }},
-    {"add weights", true, [](Net& n) { return n.op(NEF_OP_ADD, {n.x, n.weights({6})}); }},
-    {"matmul", true, [](Net& n) { return n.op(NEF_OP_MATMUL, {n.x, n.weights({6, 5})}); }},
+    {"add weights", true,
+     [](Net& n) {
+       return n.op(NEF_OP_ADD, {n.x, n.weights({6})});
+     }},
+    {"matmul", true,
+     [](Net& n) {
+       return n.op(NEF_OP_MATMUL, {n.x, n.weights({6, 5})});
+     }},
     {"attention-like", true,
-     [](Net& n) { return n.op(NEF_OP_MATMUL, {n.x, n.op(NEF_OP_TRANSPOSE, {n.x}, [](ir::AttrBuilder& b) {
-                                const int64_t perm[] = {0, 2, 1};
-                                b.set_ints(NEF_TRANSPOSE_PERM, perm);
-                              })}); }},
+     [](Net& n) {
+       return n.op(NEF_OP_MATMUL, {n.x, n.op(NEF_OP_TRANSPOSE, {n.x}, [](ir::AttrBuilder& b) {
+                                     const int64_t perm[] = {0, 2, 1};
+                                     b.set_ints(NEF_TRANSPOSE_PERM, perm);
+                                   })});
+     }},
     {"softmax of rows", true,
      [](Net& n) { return n.op(NEF_OP_SOFTMAX, {n.x}, axis(NEF_SOFTMAX_AXIS, -1)); }},
     {"softmax over the batch", false,
      [](Net& n) { return n.op(NEF_OP_SOFTMAX, {n.x}, axis(NEF_SOFTMAX_AXIS, 0)); }},
     {"softmax over the batch, from the end", false,
      [](Net& n) { return n.op(NEF_OP_SOFTMAX, {n.x}, axis(NEF_SOFTMAX_AXIS, -3)); }},
-    {"mean of rows", true, [](Net& n) { return n.op(NEF_OP_REDUCE_MEAN, {n.x, n.ints({1})}); }},
+    {"mean of rows", true,
+     [](Net& n) {
+       return n.op(NEF_OP_REDUCE_MEAN, {n.x, n.ints({1})});
+     }},
     {"centred over the batch", false,
-     [](Net& n) { return n.op(NEF_OP_SUB, {n.x, n.op(NEF_OP_REDUCE_MEAN, {n.x, n.ints({0})})}); }},
-    {"sum of everything", false, [](Net& n) { return n.op(NEF_OP_REDUCE_SUM, {n.x, n.ints({0, 1, 2})}); }},
+     [](Net& n) {
+       return n.op(NEF_OP_SUB, {n.x, n.op(NEF_OP_REDUCE_MEAN, {n.x, n.ints({0})})});
+     }},
+    {"sum of everything", false,
+     [](Net& n) {
+       return n.op(NEF_OP_REDUCE_SUM, {n.x, n.ints({0, 1, 2})});
+     }},
     {"cumsum over the batch", false,
-     [](Net& n) { return n.op(NEF_OP_CUMSUM, {n.x, n.builder.int_scalar(0)}); }},
+     [](Net& n) {
+       return n.op(NEF_OP_CUMSUM, {n.x, n.builder.int_scalar(0)});
+     }},
     {"transposed and back", false,
      [](Net& n) { return n.op(NEF_OP_EXP, {n.op(NEF_OP_TRANSPOSE, {n.x})}); }},
     {"slice of rows", true,
-     [](Net& n) { return n.op(NEF_OP_SLICE, {n.x, n.ints({1}), n.ints({3}), n.ints({2})}); }},
+     [](Net& n) {
+       return n.op(NEF_OP_SLICE, {n.x, n.ints({1}), n.ints({3}), n.ints({2})});
+     }},
     {"the batch backwards", false,
      [](Net& n) {
-       return n.op(NEF_OP_SLICE, {n.x, n.ints({-1}), n.ints({INT64_MIN}), n.ints({0}), n.ints({-1})});
+       return n.op(NEF_OP_SLICE,
+                   {n.x, n.ints({-1}), n.ints({INT64_MIN}), n.ints({0}), n.ints({-1})});
      }},
     {"reshape that keeps the batch", true,
-     [](Net& n) { return n.op(NEF_OP_RESHAPE, {n.x, n.ints({0, 24})}); }},
+     [](Net& n) {
+       return n.op(NEF_OP_RESHAPE, {n.x, n.ints({0, 24})});
+     }},
     {"reshape that folds the batch", false,
-     [](Net& n) { return n.op(NEF_OP_RESHAPE, {n.x, n.ints({-1, 6})}); }},
+     [](Net& n) {
+       return n.op(NEF_OP_RESHAPE, {n.x, n.ints({-1, 6})});
+     }},
     {"divided by the batch's size", false,
      [](Net& n) {
-       const ValueId size = n.op(NEF_OP_GATHER, {n.op(NEF_OP_SHAPE, {n.x}), n.builder.int_scalar(0)});
+       const ValueId size =
+           n.op(NEF_OP_GATHER, {n.op(NEF_OP_SHAPE, {n.x}), n.builder.int_scalar(0)});
        return n.op(NEF_OP_DIV, {n.x, n.op(NEF_OP_CAST, {size}, axis(NEF_CAST_TO, NEF_FLOAT32))});
      }},
     {"embedding", true,
@@ -115,7 +141,9 @@ const Case kCases[] = {
                                 n.op(NEF_OP_REDUCE_MEAN, {n.x, n.ints({1})})});
      }},
     {"rows picked from the batch", false,
-     [](Net& n) { return n.op(NEF_OP_GATHER, {n.x, n.input({n.batch}, NEF_INT64)}); }},
+     [](Net& n) {
+       return n.op(NEF_OP_GATHER, {n.x, n.input({n.batch}, NEF_INT64)});
+     }},
     {"no batch in an output", false, [](Net& n) { return n.op(NEF_OP_EXP, {n.input({3})}); }},
 };
 

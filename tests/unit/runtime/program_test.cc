@@ -80,7 +80,8 @@ TEST(ProgramTest, SixteenThreadsShareOne) {
 
 TEST(ProgramTest, SixteenThreadsExecuteOneLazyValue) {
   for (int k = 0; k < 20; ++k) {
-    const Tensor y = op("exp", {op("matmul", {tensor(noise(64), {8, 8}), tensor(noise(64), {8, 8})})});
+    const Tensor y =
+        op("exp", {op("matmul", {tensor(noise(64), {8, 8}), tensor(noise(64), {8, 8})})});
     std::vector<std::thread> threads;
     std::vector<const void*> views(16);
     for (size_t t = 0; t < 16; ++t) {
@@ -141,7 +142,8 @@ TEST(ProgramTest, AFoldedConstantIsNotHandedOut) {
 }
 
 TEST(ProgramTest, NanAndInfinityPassThrough) {
-  const float nan = std::numeric_limits<float>::quiet_NaN(), inf = std::numeric_limits<float>::infinity();
+  const float nan = std::numeric_limits<float>::quiet_NaN(),
+              inf = std::numeric_limits<float>::infinity();
   const Tensor x = input("x", {dim("n")});
   const Tensor shifted = op("add", {op("mul", {x, tensor({2}, {1})}), tensor({1}, {1})});
   const Tensor zero = op("mul", {x, tensor({0}, {1})});
@@ -165,8 +167,8 @@ TEST(ProgramTest, NanAndInfinityPassThrough) {
 }
 
 TEST(ProgramTest, InputsThatDoNotFitAreRefused) {
-  const Program p = compile(capture({op("add", {input("a", {dim("n", 2, 8), dim(3)}),
-                                                input("b", {dim("n", 2, 8), dim(3)})})}));
+  const Program p = compile(capture(
+      {op("add", {input("a", {dim("n", 2, 8), dim(3)}), input("b", {dim("n", 2, 8), dim(3)})})}));
   const auto rows = [](int64_t n, int64_t m = 3) { return tensor(ramp(n * m), {n, m}); };
   std::vector<Tensor> out;
   const auto code = [&](std::vector<Tensor> in) { return take(try_run(p, in, &out)).code; };

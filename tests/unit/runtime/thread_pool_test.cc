@@ -60,21 +60,23 @@ TEST_F(Pool, EachIndexOnce) {
 
 TEST_F(Pool, NothingToDoCallsNothing) {
   for (int64_t n : {0, -5}) {
-    pool.parallel_for(n, 1, [](void*, int64_t, int64_t) { FAIL(); }, nullptr);
+    pool.parallel_for(
+        n, 1, [](void*, int64_t, int64_t) { FAIL(); }, nullptr);
   }
 }
 
 TEST_F(Pool, ChunksAreNoSmallerThanTheGrain) {
   std::atomic<int64_t> smallest{1 << 30};
-  pool.parallel_for(1000, 100,
-                    [](void* arg, int64_t begin, int64_t end) {
-                      auto& least = *static_cast<std::atomic<int64_t>*>(arg);
-                      int64_t seen = least;
-                      while (end < 1000 && end - begin < seen &&
-                             !least.compare_exchange_weak(seen, end - begin)) {
-                      }
-                    },
-                    &smallest);
+  pool.parallel_for(
+      1000, 100,
+      [](void* arg, int64_t begin, int64_t end) {
+        auto& least = *static_cast<std::atomic<int64_t>*>(arg);
+        int64_t seen = least;
+        while (end < 1000 && end - begin < seen &&
+               !least.compare_exchange_weak(seen, end - begin)) {
+        }
+      },
+      &smallest);
   EXPECT_GE(smallest, 100);
 }
 
@@ -84,20 +86,22 @@ TEST_F(Pool, NestedLoopsRunAlone) {
     std::atomic<int64_t> sum{0};
     std::atomic<int> split{0};
   } outer{&pool};
-  pool.parallel_for(64, 1,
-                    [](void* arg, int64_t begin, int64_t end) {
-                      auto& o = *static_cast<Outer*>(arg);
-                      for (int64_t i = begin; i < end; ++i) {
-                        o.pool->parallel_for(1000, 1,
-                                             [](void* inner, int64_t b, int64_t e) {
-                                               auto& in = *static_cast<Outer*>(inner);
-                                               in.sum += e - b;
-                                               in.split += e - b != 1000;
-                                             },
-                                             &o);
-                      }
-                    },
-                    &outer);
+  pool.parallel_for(
+      64, 1,
+      [](void* arg, int64_t begin, int64_t end) {
+        auto& o = *static_cast<Outer*>(arg);
+        for (int64_t i = begin; i < end; ++i) {
+          o.pool->parallel_for(
+              1000, 1,
+              [](void* inner, int64_t b, int64_t e) {
+                auto& in = *static_cast<Outer*>(inner);
+                in.sum += e - b;
+                in.split += e - b != 1000;
+              },
+              &o);
+        }
+      },
+      &outer);
   EXPECT_EQ(outer.sum, 64 * 1000);
   EXPECT_EQ(outer.split, 0);
 }
