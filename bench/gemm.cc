@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Float32 products of the cpu backend on one core, weights packed beforehand: GF/s and GB/s of
-// weights per shape, best of a fixed time. `--json` prints one object per line.
-#include <algorithm>
-#include <chrono>
+// gemm_f32/MxKxN: microseconds of a float32 product of the cpu backend on one core, weights packed
+// beforehand; median over a fixed time.
 #include <cstdio>
-#include <cstring>
+#include <vector>
 
 #include "backends/cpu/cpu.h"
 #include "backends/cpu/gemm.h"
 #include "backends/cpu/gemm_values.h"
+#include "bench/rows.h"
 
 namespace {
 
@@ -24,11 +23,6 @@ constexpr Shape kShapes[] = {{64, 64, 64},    {128, 128, 128},    {256, 256, 256
                              {128, 384, 384}, {128, 1536, 384},   {128, 384, 1536}};
 constexpr double kSeconds = 0.3;  // per shape
 
-double now() {
-  const auto t = std::chrono::steady_clock::now().time_since_epoch();
-  return std::chrono::duration<double>(t).count();
-}
-
 void serial_for(int64_t n, int64_t, nef_parallel_fn fn, void* arg) {
   if (n > 0) fn(arg, 0, n);
 }
@@ -38,7 +32,7 @@ void fill(float* x, int64_t n) {
   for (int64_t i = 0; i < n; ++i) x[i] = static_cast<float>(i % 13) * 0.1f - 0.6f;
 }
 
-double best_seconds(const Shape& s) {
+double median_seconds(const Shape& s) {
   const auto& ops = nef::cpu::gemm_ops<float>();
   AlignedBuffer<float> a(s.m * s.k), b(s.k * s.n), c(s.m * s.n);
   AlignedBuffer<float> packed(nef::cpu::packed_b_size<float>(s.k, s.n));
@@ -55,19 +49,19 @@ double best_seconds(const Shape& s) {
   g.b = packed.data();
   g.c = c.data();
   g.ldc = s.n;
-  double best = 1e9;
-  for (const double start = now(); now() - start < kSeconds;) {
-    const double t = now();
+  std::vector<double> samples;
+  for (const double start = nef::bench::now(); nef::bench::now() - start < kSeconds;) {
+    const double t = nef::bench::now();
     nef::cpu::gemm_parallel(g, 1, scratch.data());
-    best = std::min(best, now() - t);
+    samples.push_back(nef::bench::now() - t);
   }
-  return best;
+  return nef::bench::median(std::move(samples));
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const bool json = argc > 1 && std::strcmp(argv[1], "--json") == 0;
+  const nef::bench::Report report(argc, argv);
   const nef_backend_host host = {sizeof(host), serial_for, one_thread};
   char why[256] = "";
   nef_backend_error err{why, sizeof(why)};
@@ -76,15 +70,15 @@ int main(int argc, char** argv) {
     return 1;
   }
   const auto& ops = nef::cpu::gemm_ops<float>();
-  if (!json) std::printf("%s, micro-kernel %ldx%ld\n", ops.target, long(ops.mr), long(ops.nr));
   for (const Shape& s : kShapes) {
-    const double t = best_seconds(s);
-    const double gflops = 2e-9 * double(s.m) * double(s.n) * double(s.k) / t;
-    const double gbytes = 4e-9 * double(s.n) * double(s.k) / t;
-    std::printf(json ? "{\"bench\":\"gemm\",\"target\":\"%s\",\"m\":%ld,\"n\":%ld,\"k\":%ld,"
-                       "\"gflops\":%.2f,\"weight_gbytes\":%.2f}\n"
-                     : "%s %5ldx%ldx%ld  %8.1f GF/s  %6.1f GB/s\n",
-                ops.target, long(s.m), long(s.n), long(s.k), gflops, gbytes);
+    char name[64], note[128];
+    std::snprintf(name, sizeof name, "gemm_f32/%ldx%ldx%ld", long(s.m), long(s.k), long(s.n));
+    if (!report.wants(name)) continue;
+    const double t = median_seconds(s);
+    std::snprintf(note, sizeof note, "%s %ldx%ld: %.1f GF/s, %.1f GB/s of weights", ops.target,
+                  long(ops.mr), long(ops.nr), 2e-9 * double(s.m) * double(s.n) * double(s.k) / t,
+                  4e-9 * double(s.n) * double(s.k) / t);
+    report.print({name, 1e6 * t, "us", "", 0, note});
   }
   return 0;
 }
