@@ -51,7 +51,8 @@ void check_replaceable(const std::string& weights, const std::string& path) {
   if (::lstat(weights.c_str(), &st) != 0) return;
   bool ours = false;
   try {
-    const auto& metadata = SafeTensors::open(weights)->metadata();
+    const auto file = SafeTensors::open(weights);
+    const auto& metadata = file->metadata();
     const auto it = metadata.find("format");
     ours = it != metadata.end() && it->second == kWeightsMark.at("format");
   } catch (const Error&) {
