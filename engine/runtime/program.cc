@@ -186,11 +186,9 @@ void Program::move_to_cpu(const Error& error, const Executor& failed) {
   if (executor().get() != &failed) return;  // another run has moved it already
   auto compiled = compile::compile(source_, options_.compile, env_, banned);
   std::lock_guard lock(mutex_);
+  executor_ = std::make_shared<Executor>(std::move(compiled));
   events_.push_back({error.code() == NEF_DEVICE_LOST ? "device lost" : "still out of memory",
                      error.message(), from, "cpu"});
-  // What could not be compiled as placed on the way there is a fallback too.
-  events_.insert(events_.end(), compiled->events.begin(), compiled->events.end());
-  executor_ = std::make_shared<Executor>(std::move(compiled));
 }
 
 std::string Program::plan_json() const {
