@@ -227,6 +227,7 @@ static inline nef_status* nefgo_program_plan(uintptr_t program, char** out_json)
   return nef_program_plan((const nef_program*)program, out_json);
 }
 
+static inline nef_status* nefgo_lazy_events(char** out_json) { return nef_lazy_events(out_json); }
 static inline nef_status* nefgo_program_events(uintptr_t program, char** out_json) {
   return nef_program_events((const nef_program*)program, out_json);
 }

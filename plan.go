@@ -85,8 +85,11 @@ type Event struct {
 
 // String is one line.
 func (e Event) String() string {
-	if e.From == "" && e.To == "" {
+	switch {
+	case e.From == "" && e.To == "":
 		return fmt.Sprintf("%s: %s", e.What, e.Why)
+	case e.From == "":
+		return fmt.Sprintf("%s: %s (-> %s)", e.What, e.Why, e.To)
 	}
 	return fmt.Sprintf("%s: %s (%s -> %s)", e.What, e.Why, e.From, e.To)
 }
@@ -97,6 +100,23 @@ func (p *Program) Events() []Event {
 	if err != nil {
 		return nil
 	}
+	return parseEvents(text)
+}
+
+// LazyEvents are the fallbacks of Execute and of reading values, which have no program to ask:
+// the last 1,000 of the process, oldest first.
+func LazyEvents() []Event {
+	if skew != nil {
+		return nil
+	}
+	var text *C.char
+	if err := fromStatus(C.nefgo_lazy_events(&text)); err != nil {
+		return nil
+	}
+	return parseEvents(takeString(text))
+}
+
+func parseEvents(text string) []Event {
 	var events []Event
 	if err := json.Unmarshal([]byte(text), &events); err != nil {
 		return []Event{{What: "events cannot be read", Why: err.Error()}}

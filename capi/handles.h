@@ -64,6 +64,7 @@ struct nef_run : nef::capi::Counted<nef_run> {
   std::string op, message;
   std::mutex join_mutex;
   std::thread thread;
+  bool abandoned = false;  // released on its own thread, which then destroys it
 };
 
 namespace nef::capi {

@@ -79,6 +79,14 @@ nef_status* nef_program_plan(const nef_program* program, char** out_json) {
   });
 }
 
+nef_status* nef_lazy_events(char** out_json) {
+  return guard("events", [&] {
+    need(out_json, "events", "the out pointer");
+    *out_json =
+        nef::capi::copy_string(runtime::events_json(nef::context::Context::get().lazy_events()));
+  });
+}
+
 nef_status* nef_program_events(const nef_program* program, char** out_json) {
   return guard("events", [&] {
     need(program, "events", "the program");

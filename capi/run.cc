@@ -55,9 +55,28 @@ nef_status* result(const nef_run* run) {
   return nef::capi::make_status(run->code, run->op.c_str(), run->message.c_str());
 }
 
-void join(nef_run* run) {
+void destroy(nef_run* run) {
+  for (build::LazyTensor* t : run->inputs) build::release(t);
+  for (build::LazyTensor* t : run->outputs) build::release(t);
+  delete run;
+}
+
+void work_on_thread(nef_run* run) noexcept {
+  work(run);
+  if (run->abandoned) destroy(run);
+}
+
+// False on the run's own thread (a callback of a wrapped tensor released it there): a thread
+// cannot wait for itself.
+bool join(nef_run* run) {
   std::lock_guard lock(run->join_mutex);
-  if (run->thread.joinable()) run->thread.join();
+  if (!run->thread.joinable()) return true;
+  if (run->thread.get_id() == std::this_thread::get_id()) {
+    run->thread.detach();
+    return false;
+  }
+  run->thread.join();
+  return true;
 }
 
 void need_done(const nef_run* run, const char* what) {
@@ -114,7 +133,7 @@ nef_status* nef_run_start(nef_run* run) {
     begin(run);
     try {
       std::lock_guard lock(run->join_mutex);
-      run->thread = std::thread(work, run);
+      run->thread = std::thread(work_on_thread, run);
     } catch (...) {
       run->state.store(kIdle);
       run->state.notify_all();
@@ -181,8 +200,6 @@ nef_run* nef_run_retain(nef_run* run) {
 void nef_run_release(nef_run* run) {
   if (run == nullptr || run->refs.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   run->cancel.store(true, std::memory_order_relaxed);
-  join(run);
-  for (build::LazyTensor* t : run->inputs) build::release(t);
-  for (build::LazyTensor* t : run->outputs) build::release(t);
-  delete run;
+  if (join(run)) return destroy(run);
+  run->abandoned = true;
 }

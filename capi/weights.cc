@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <memory>
+#include <vector>
+
 #include "capi/handles.h"
 #include "capi/status.h"
 #include "engine/io/safetensors.h"
@@ -9,23 +12,29 @@ using nef::capi::wrap;
 
 struct nef_weights {
   std::shared_ptr<const nef::io::SafeTensors> file;
+  std::vector<const nef::io::StEntry*> tensors;  // what is no part of a bundle's container
 };
 
 nef_status* nef_weights_open(const char* path, nef_weights** out) {
   return guard("weights", [&] {
     need(path, "weights", "the path");
     need(out, "weights", "the out pointer");
-    *out = new nef_weights{nef::io::SafeTensors::open(path)};
+    auto weights = std::make_unique<nef_weights>();
+    weights->file = nef::io::SafeTensors::open(path);
+    for (const nef::io::StEntry& e : weights->file->entries()) {
+      if (!e.name.starts_with(nef::io::kReservedPrefix)) weights->tensors.push_back(&e);
+    }
+    *out = weights.release();
   });
 }
 
 size_t nef_weights_count(const nef_weights* weights) {
-  return weights == nullptr ? 0 : weights->file->entries().size();
+  return weights == nullptr ? 0 : weights->tensors.size();
 }
 
 const char* nef_weights_name(const nef_weights* weights, size_t index) {
   if (index >= nef_weights_count(weights)) return nullptr;
-  return weights->file->entries()[index].name.c_str();
+  return weights->tensors[index]->name.c_str();
 }
 
 nef_status* nef_weights_tensor(const nef_weights* weights, const char* name, nef_tensor** out) {

@@ -21,6 +21,8 @@ namespace {
 constexpr char kMagic[8] = {'N', 'E', 'F', 'K', 'C', '0', '0', '1'};
 constexpr size_t kMaxEntry = 64u << 20;
 constexpr uintmax_t kMaxTotal = 512u << 20;
+// The folder is listed once in so many bytes; it is over its cap by that at most.
+constexpr uint64_t kTrimEvery = kMaxTotal / 16;
 
 uint64_t fnv(std::string_view bytes, uint64_t h) {
   for (const unsigned char c : bytes) h = (h ^ c) * 0x100000001b3ull;
@@ -65,6 +67,10 @@ bool write_all(int fd, const void* data, size_t bytes) {
 }
 
 }  // namespace
+
+// What earlier processes left is unknown: the first write looks.
+DiskCache::DiskCache(std::string directory)
+    : directory_(std::move(directory)), untrimmed_(kTrimEvery) {}
 
 std::string DiskCache::path_of(const std::string& key) const {
   char name[40];
@@ -111,6 +117,9 @@ void DiskCache::write(const std::string& key, const std::vector<char>& blob) con
            write_all(file.fd, blob.data(), blob.size()) && ::fsync(file.fd) == 0;
   }
   if (!good || ::rename(temp.c_str(), path.c_str()) != 0) ::unlink(temp.c_str());
+  const uint64_t bytes = sizeof h + key.size() + blob.size();
+  if (untrimmed_.fetch_add(bytes, std::memory_order_relaxed) + bytes < kTrimEvery) return;
+  untrimmed_.store(0, std::memory_order_relaxed);
   trim();
 }
 

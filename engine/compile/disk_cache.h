@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -11,7 +13,7 @@ namespace nef::compile {
 // cannot be read or written behaves like an empty one.
 class DiskCache {
  public:
-  explicit DiskCache(std::string directory) : directory_(std::move(directory)) {}
+  explicit DiskCache(std::string directory);
   // Empty when there is no valid entry.
   std::vector<char> read(const std::string& key) const;
   void write(const std::string& key, const std::vector<char>& blob) const;
@@ -20,6 +22,7 @@ class DiskCache {
   std::string path_of(const std::string& key) const;
   void trim() const;
   std::string directory_;
+  mutable std::atomic<uint64_t> untrimmed_;  // bytes written since the folder was last looked at
 };
 
 }  // namespace nef::compile

@@ -68,6 +68,19 @@ std::shared_ptr<runtime::Program> Context::lazy_program(Graph graph) {
   return program;
 }
 
+std::vector<compile::Event> Context::lazy_events() const {
+  std::lock_guard lock(mutex_);
+  return {lazy_events_.begin(), lazy_events_.end()};
+}
+
+void Context::keep_events(runtime::Program& program) {
+  std::vector<compile::Event> events = program.take_events();
+  if (events.empty()) return;
+  std::lock_guard lock(mutex_);
+  for (compile::Event& e : events) lazy_events_.push_back(std::move(e));
+  while (lazy_events_.size() > kMaxEvents) lazy_events_.pop_front();
+}
+
 void Context::execute(std::span<LazyTensor* const> tensors) {
   std::vector<LazyTensor*> pending;
   for (LazyTensor* t : tensors) {
@@ -88,7 +101,13 @@ void Context::execute(std::span<LazyTensor* const> tensors) {
   const auto program = lazy_program(std::move(captured.graph));
   std::vector<runtime::TensorResult> results(pending.size());
   count_run();
-  program->run(inputs, results, {});
+  try {
+    program->run(inputs, results, {});
+  } catch (const Error&) {
+    keep_events(*program);
+    throw;
+  }
+  keep_events(*program);
   for (size_t i = 0; i < pending.size(); ++i) {
     build::materialise(pending[i], std::move(results[i].data));
   }

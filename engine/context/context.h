@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -33,6 +34,8 @@ class Context {
   // The lazy door: computes the values (those that have no data yet) in one program. A second
   // call for a graph of the same structure finds its program in the cache.
   void execute(std::span<build::LazyTensor* const> tensors);
+  // Fallbacks of the lazy door's programs, oldest first; the last kMaxEvents are kept.
+  std::vector<compile::Event> lazy_events() const;
 
   struct Counters {
     uint64_t programs_compiled, program_hits, program_misses, runs;
@@ -43,6 +46,7 @@ class Context {
  private:
   Context();
   std::shared_ptr<runtime::Program> lazy_program(ir::Graph graph);
+  void keep_events(runtime::Program& program);
 
   struct CachedProgram {
     std::string key;
@@ -51,13 +55,15 @@ class Context {
   using Lru = std::list<CachedProgram>;
   static constexpr size_t kMaxPrograms = 256;
   static constexpr size_t kMaxKeyBytes = 64u << 20;
+  static constexpr size_t kMaxEvents = 1000;
 
   Registry registry_;
   compile::KernelCache kernels_;
-  std::mutex mutex_;
-  Lru lru_;  // most recent first
+  mutable std::mutex mutex_;  // guards the four below
+  Lru lru_;                   // most recent first
   std::unordered_map<std::string_view, Lru::iterator> index_;
   size_t key_bytes_ = 0;
+  std::deque<compile::Event> lazy_events_;
   std::atomic<uint64_t> compiled_{0}, hits_{0}, misses_{0}, runs_{0};
 };
 

@@ -170,9 +170,10 @@ std::unique_ptr<Executor::Frame> Executor::acquire(const std::shared_ptr<const B
                                                    const RunControl& control) {
   for (const Binding::Space& space : binding->spaces) {
     if (control.memory_budget == 0 || space.arena_bytes <= control.memory_budget) continue;
-    fail(space.device->host_memory() ? NEF_OUT_OF_MEMORY : NEF_DEVICE_OUT_OF_MEMORY, "run",
-         cat("the run needs an arena of ", space.arena_bytes, " bytes, the memory budget is ",
-             control.memory_budget));
+    throw OverBudget(space.device->host_memory() ? NEF_OUT_OF_MEMORY : NEF_DEVICE_OUT_OF_MEMORY,
+                     "run",
+                     cat("the run needs an arena of ", space.arena_bytes,
+                         " bytes, the memory budget is ", control.memory_budget));
   }
   std::unique_ptr<Frame> frame;
   {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/ir/buffer.h"
+#include "engine/ir/error.h"
 #include "engine/runtime/binding.h"
 #include "engine/runtime/trace.h"
 
@@ -34,6 +35,12 @@ struct RunControl {
   Trace* trace = nullptr;
   int32_t threads = 0;         // most threads, 0 = all of the pool
   uint64_t memory_budget = 0;  // bytes of arena, 0 = no limit
+};
+
+// A run that would take more memory than RunControl allows; no device has failed.
+class OverBudget : public Error {
+ public:
+  using Error::Error;
 };
 
 // Executes one compiled program: binds symbols (bindings are kept, least recently used go), and

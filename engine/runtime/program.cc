@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <set>
+#include <utility>
 
 #include "engine/ir/dtype.h"
 #include "engine/ir/error.h"
@@ -52,6 +53,11 @@ std::vector<Event> Program::events() const {
   return events_;
 }
 
+std::vector<Event> Program::take_events() {
+  std::lock_guard lock(mutex_);
+  return std::exchange(events_, {});
+}
+
 void Program::add_event(Event event) {
   std::lock_guard lock(mutex_);
   if (events_.size() < kMaxEvents) events_.push_back(std::move(event));
@@ -78,38 +84,61 @@ void Program::recover(const Error& error, std::span<const TensorArg> inputs,
          cat(error.message(), " (strict mode forbids a fallback)"));
   }
   if (is_out_of_memory(error.code())) {
-    add_event({"out of memory", error.message(), "", "the same device, after evicting caches"});
-    compile::evict_caches(env_);
-    try {
-      return executor->run(inputs, outputs, control);
-    } catch (const Error& e) {
-      if (!is_out_of_memory(e.code())) throw;
-    }
-    for (int64_t parts = 2; batch_.splittable && parts <= (int64_t{1} << 20); parts *= 2) {
+    // Nothing that other programs could give back keeps a run within its budget.
+    if (dynamic_cast<const OverBudget*>(&error) != nullptr) {
+      add_event({"out of memory", error.message(), "", "a smaller batch"});
+    } else {
+      add_event({"out of memory", error.message(), "", "the same device, after evicting caches"});
+      compile::evict_caches(env_);
       try {
-        if (!run_split(inputs, outputs, control, *executor, parts)) break;
-        add_event({"still out of memory", error.message(), "", cat(parts, " smaller batches")});
-        return;
+        return executor->run(inputs, outputs, control);
       } catch (const Error& e) {
-        // A dim of another name that must equal the batch: only the whole batch fits.
-        if (e.code() == NEF_SHAPE_MISMATCH) break;
         if (!is_out_of_memory(e.code())) throw;
       }
     }
+    if (run_smaller(error, inputs, outputs, control, *executor)) return;
   }
   move_to_cpu(error, *executor);
   this->executor()->run(inputs, outputs, control);
 }
 
-// Runs in `parts` slices along the batch and puts the outputs together. False when the batch is
-// too small for that.
-bool Program::run_split(std::span<const TensorArg> inputs, std::span<TensorResult> outputs,
-                        const RunControl& control, Executor& executor, int64_t parts) {
-  int64_t batch = 0;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    if (batch_.input_axis[i] >= 0) batch = inputs[i].dims[batch_.input_axis[i]];
+// Halves the batch until it fits; begins with what fitted the last time. False when nothing does.
+bool Program::run_smaller(const Error& error, std::span<const TensorArg> inputs,
+                          std::span<TensorResult> outputs, const RunControl& control,
+                          Executor& executor) {
+  if (!batch_.splittable) return false;
+  const int64_t batch = batch_of(inputs);
+  int64_t parts = 2;
+  if (const int64_t rows = fitting_rows_.load(std::memory_order_relaxed); rows > 0) {
+    parts = std::max(parts, batch / rows + (batch % rows != 0));
   }
-  if (batch / parts < batch_.least) return false;
+  for (; parts <= batch && batch / parts >= batch_.least; parts *= 2) {
+    try {
+      run_split(inputs, outputs, control, executor, batch, parts);
+    } catch (const Error& e) {
+      // A dim of another name that must equal the batch: only the whole batch fits.
+      if (e.code() == NEF_SHAPE_MISMATCH) return false;
+      if (!is_out_of_memory(e.code())) throw;
+      continue;
+    }
+    fitting_rows_.store(batch / parts + (batch % parts != 0), std::memory_order_relaxed);
+    add_event({"still out of memory", error.message(), "", cat(parts, " smaller batches")});
+    return true;
+  }
+  return false;
+}
+
+int64_t Program::batch_of(std::span<const TensorArg> inputs) const {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (batch_.input_axis[i] >= 0) return inputs[i].dims[batch_.input_axis[i]];
+  }
+  return 0;
+}
+
+// Runs in `parts` slices along the batch and puts the outputs together.
+void Program::run_split(std::span<const TensorArg> inputs, std::span<TensorResult> outputs,
+                        const RunControl& control, Executor& executor, int64_t batch,
+                        int64_t parts) {
   std::vector<TensorResult> whole(outputs.size()), part(outputs.size());
   std::vector<TensorArg> args(inputs.begin(), inputs.end());
   std::vector<std::vector<int64_t>> dims(inputs.size());
@@ -155,7 +184,6 @@ bool Program::run_split(std::span<const TensorArg> inputs, std::span<TensorResul
     done = end;
   }
   std::move(whole.begin(), whole.end(), outputs.begin());
-  return true;
 }
 
 namespace {

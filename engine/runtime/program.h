@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -31,6 +32,8 @@ class Program {
 
   const ir::Graph& graph() const { return *source_; }
   std::vector<compile::Event> events() const;
+  // The same, and forgets them.
+  std::vector<compile::Event> take_events();
   // Regions, devices, reasons, costs, kernels and memory as JSON.
   std::string plan_json() const;
   std::shared_ptr<Executor> executor() const;
@@ -39,8 +42,11 @@ class Program {
   void recover(const Error& error, std::span<const TensorArg> inputs,
                std::span<TensorResult> outputs, const RunControl& control,
                const std::shared_ptr<Executor>& executor);
-  bool run_split(std::span<const TensorArg> inputs, std::span<TensorResult> outputs,
-                 const RunControl& control, Executor& executor, int64_t parts);
+  bool run_smaller(const Error& error, std::span<const TensorArg> inputs,
+                   std::span<TensorResult> outputs, const RunControl& control, Executor& executor);
+  void run_split(std::span<const TensorArg> inputs, std::span<TensorResult> outputs,
+                 const RunControl& control, Executor& executor, int64_t batch, int64_t parts);
+  int64_t batch_of(std::span<const TensorArg> inputs) const;
   void move_to_cpu(const Error& error, const Executor& failed);
   void add_event(compile::Event event);
 
@@ -48,8 +54,9 @@ class Program {
   const ProgramOptions options_;
   const compile::Environment env_;
   Batch batch_;
-  std::mutex moving_;         // held while the program is compiled for the CPU
-  mutable std::mutex mutex_;  // guards the two below
+  std::atomic<int64_t> fitting_rows_{0};  // most rows of a batch that fitted after one did not
+  std::mutex moving_;                     // held while the program is compiled for the CPU
+  mutable std::mutex mutex_;              // guards the two below
   std::shared_ptr<Executor> executor_;
   std::vector<compile::Event> events_;
 };

@@ -433,10 +433,15 @@ def pages(given):
     return [block for file in files for block in read_blocks(os.path.abspath(file))]
 
 
-def main(kind, *arguments):
+def main(*given):
+    kinds = {"c": (test_c, 3), "go": (test_go, 1), "cli": (test_cli, 1)}
+    kind, arguments = (given or ("--help",))[0], given[1:]
     if kind == "self":
         return self_test()
-    test, count = {"c": (test_c, 3), "go": (test_go, 1), "cli": (test_cli, 1)}[kind]
+    test, count = kinds.get(kind, (None, 0))
+    if test is None or len(arguments) < count:
+        print(__doc__)
+        return 0 if kind in ("-h", "--help") else 2
     needed = {arguments[0]: shutil.which(arguments[0])}
     if kind == "go":
         needed["archive for Go"] = glob.glob(f"{ROOT}/go/native/lib/*/libnef.a")

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs: in the foreground, in the background, cancelled, twice, traced, released in any order. */
+#include <sched.h>
+#include <time.h>
+
 #include "check.h"
 
 #define N 64
@@ -140,6 +143,28 @@ static void released_early(nef_program* program, nef_tensor* x) {
   }
 }
 
+static void release_run(void* bytes, void* run) {
+  (void)bytes;
+  nef_run_release(*(nef_run**)run);
+}
+
+/* The run's thread computes its lazy input, drops what that was made of, and with it the run. */
+static void released_by_its_own_thread(nef_program* program) {
+  static float values[N * N];
+  const int64_t shape[2] = {N, N};
+  const uint64_t before = live_objects();
+  nef_tensor *leaf, *lazy;
+  nef_run* run = NULL;
+  OK(nef_tensor_wrap(NEF_FLOAT32, 2, shape, values, sizeof values, release_run, &run, &leaf));
+  OK(nef_relu(leaf, &lazy));
+  nef_tensor_release(leaf);
+  run = ready(program, lazy);
+  nef_tensor_release(lazy);
+  OK(nef_run_start(run));
+  for (time_t end = time(NULL) + 30; live_objects() != before && time(NULL) < end;) sched_yield();
+  CHECK(live_objects() == before);
+}
+
 static size_t count_of(const char* text, const char* word) {
   size_t n = 0;
   for (const char* at = strstr(text, word); at != NULL; at = strstr(at + 1, word)) ++n;
@@ -209,6 +234,7 @@ int main(void) {
   in_the_background(program, x);
   cancelled(program, x);
   released_early(program, x);
+  released_by_its_own_thread(program);
   traced(program, x);
   any_order_of_release();
   null_is_refused();

@@ -184,9 +184,7 @@ inline std::string json_text(const cJSON* object, const char* key) {
 struct Event {
   std::string what, why, from, to;
 };
-inline std::vector<Event> events(const Program& p) {
-  char* text = nullptr;
-  ok(nef_program_events(p.get(), &text));
+inline std::vector<Event> take_events(char* text) {
   const Json list = take_json(text);
   std::vector<Event> out;
   const cJSON* item;
@@ -195,6 +193,16 @@ inline std::vector<Event> events(const Program& p) {
                    json_text(item, "to")});
   }
   return out;
+}
+inline std::vector<Event> events(const Program& p) {
+  char* text = nullptr;
+  ok(nef_program_events(p.get(), &text));
+  return take_events(text);
+}
+inline std::vector<Event> lazy_events() {
+  char* text = nullptr;
+  ok(nef_lazy_events(&text));
+  return take_events(text);
 }
 inline Json plan(const Program& p) {
   char* text = nullptr;

@@ -263,6 +263,10 @@ NEF_API NEF_NODISCARD nef_status* nef_program_plan(const nef_program* program, c
  * nef_string_free. */
 NEF_API NEF_NODISCARD nef_status* nef_program_events(const nef_program* program, char** out_json);
 
+/** The same for nef_execute, whose programs have no handle: the last 1,000 fallbacks of the
+ * process. Free with nef_string_free. */
+NEF_API NEF_NODISCARD nef_status* nef_lazy_events(char** out_json);
+
 /**
  * Runs on the calling thread (and the pool): inputs in the order of the graph's inputs, fresh
  * outputs in the order of the graph's outputs. Lazy inputs are executed first.
@@ -294,7 +298,8 @@ NEF_API NEF_NODISCARD nef_status* nef_run_output(nef_run* run, size_t index, nef
 /** The timeline in Chrome's trace_event JSON (opens in Perfetto). Free with nef_string_free. */
 NEF_API NEF_NODISCARD nef_status* nef_run_trace(const nef_run* run, char** out_json);
 NEF_API nef_run* nef_run_retain(nef_run* run);
-/** Releasing a started run before it is done cancels it and waits. */
+/** Releasing a started run before it is done cancels it and waits (on the run's own thread, from
+ * a release callback of nef_tensor_wrap: does not wait). */
 NEF_API void nef_run_release(nef_run* run);
 
 /* ==== weights ========================================================================== */

@@ -295,6 +295,30 @@ TEST_F(Fault, AMemoryBudgetIsKeptTheSameWay) {
   EXPECT_LE(counts_->read().most_bytes, static_cast<long>(o.memory_budget) + 16384);
 }
 
+// No other program's memory is in the way of a budget, and what fitted once is tried first.
+TEST_F(Fault, ABudgetEvictsNothingAndLearnsWhatFits) {
+  nef_compile_options o = options("fault");
+  o.memory_budget = 20 * (kIn + 2 * kOut) * sizeof(float);
+  const Program p = compile(layer(), o);
+  expect_right(run(p, {batch(64)})[0], 64);
+  EXPECT_EQ(counts_->read().evictions, 0);
+  const std::string parts = events(p)[1].to;
+  expect_right(run(p, {batch(128)})[0], 128);
+  ASSERT_EQ(events(p).size(), 4u);
+  EXPECT_EQ(std::stoi(events(p)[3].to), 2 * std::stoi(parts));
+  EXPECT_EQ(counts_->read().evictions, 0);
+}
+
+TEST_F(Fault, FallbacksOfLazyTensorsCanBeRead) {
+  ::setenv("NEF_FAULT_COMPILE", "relu", 1);
+  const Tensor y = op("relu", {tensor({1, -3}, {2})}, {}, "fault");
+  EXPECT_EQ(floats(y), (std::vector<float>{1, 0}));
+  const std::vector<Event> all = lazy_events();
+  ASSERT_FALSE(all.empty());
+  EXPECT_NE(all.back().why.find("the compiler crashed on relu"), std::string::npos);
+  EXPECT_EQ(all.back().from, "fault:0");
+}
+
 TEST_F(Fault, ABudgetThatNothingFitsIsAnError) {
   nef_compile_options o = options("cpu");
   o.memory_budget = 1;
