@@ -18,6 +18,7 @@ const Pass kPasses[] = {
     {"gelu", "recognises gelu and silu written out", match_gelu},
     {"norm", "recognises layer and rms normalisation written out", match_norm},
     {"attention", "recognises attention written out, where masks are finite", match_attention},
+    {"rotary", "recognises rotary position embeddings written out", match_rotary},
     {"cse", "merges nodes that compute the same thing", eliminate_common},
     {"dead", "removes nodes that nothing needs", eliminate_dead},
     {"fuse", "groups elementwise chains and epilogues into regions", nullptr},

@@ -25,6 +25,7 @@ bool simplify(ir::Graph& graph, const Options& options);
 bool match_gelu(ir::Graph& graph, const Options& options);
 bool match_norm(ir::Graph& graph, const Options& options);
 bool match_attention(ir::Graph& graph, const Options& options);
+bool match_rotary(ir::Graph& graph, const Options& options);
 bool eliminate_common(ir::Graph& graph, const Options& options);
 bool eliminate_dead(ir::Graph& graph, const Options& options);
 

@@ -11,6 +11,7 @@
 #include "engine/build/builder.h"
 #include "engine/context/context.h"
 #include "engine/optimize/optimize.h"
+#include "engine/optimize/regions.h"
 
 namespace nef {
 namespace {
@@ -41,6 +42,36 @@ class Patterns : public ::testing::Test {
     attrs.set_ints(NEF_TRANSPOSE_PERM, perm);
     const auto words = attrs.build();
     return builder.value(NEF_OP_TRANSPOSE, {&x, 1}, words);
+  }
+
+  ValueId concat(ValueId a, ValueId b) {
+    ir::AttrBuilder attrs(NEF_OP_CONCAT);
+    attrs.set_int(NEF_CONCAT_AXIS, -1);
+    const ValueId in[2] = {a, b};
+    return builder.value(NEF_OP_CONCAT, in, attrs.build());
+  }
+  ValueId unsqueeze(ValueId x, int64_t axis) {
+    return op(NEF_OP_UNSQUEEZE, {x, builder.ints({&axis, 1})});
+  }
+  // x * cos(table) + rotate_half(x) * sin(table)
+  ValueId rotated(ValueId x, ValueId table, bool split) {
+    ValueId low, high;
+    if (split) {
+      ir::AttrBuilder attrs(NEF_OP_SPLIT);
+      attrs.set_int(NEF_SPLIT_AXIS, -1).set_int(NEF_SPLIT_NUM_OUTPUTS, 2);
+      const ir::NodeId n = builder.add(NEF_OP_SPLIT, {&x, 1}, attrs.build(), 2);
+      low = graph.output(n, 0);
+      high = graph.output(n, 1);
+    } else {
+      const int64_t zero = 0, half = 4, end = INT64_MAX, axis = 3, last = -1;
+      low = op(NEF_OP_SLICE,
+               {x, builder.ints({&zero, 1}), builder.ints({&half, 1}), builder.ints({&axis, 1})});
+      high = op(NEF_OP_SLICE,
+                {x, builder.ints({&half, 1}), builder.ints({&end, 1}), builder.ints({&last, 1})});
+    }
+    const ValueId turned = concat(op(NEF_OP_NEG, {high}), low);
+    return op(NEF_OP_ADD, {op(NEF_OP_MUL, {x, op(NEF_OP_COS, {table})}),
+                           op(NEF_OP_MUL, {turned, op(NEF_OP_SIN, {table})})});
   }
 
   static size_t count(const Graph& g, nef_op id) {
@@ -183,6 +214,50 @@ TEST_F(Patterns, AttentionOnlyWithAFiniteMask) {
     EXPECT_EQ(count(optimised(), NEF_OP_ATTENTION), finite ? 1u : 0u);
     EXPECT_LT(difference(), 1e-5f);
   }
+}
+
+// x * cos + rotate_half(x) * sin, the halves by Slice or by Split.
+TEST_F(Patterns, RotaryEmbedding) {
+  for (const bool split : {false, true}) {
+    for (const int64_t batch : {1, 3}) {
+      graph = Graph();
+      const ValueId x = input("x", {batch, 2, 5, 8});
+      const ValueId f = input("angles", {1, 5, 4});
+      const ValueId table = unsqueeze(concat(f, f), 1);
+      graph.add_output("y", rotated(x, table, split));
+      const Graph found = optimised();
+      EXPECT_EQ(count(found, NEF_OP_ROTARY_EMBEDDING), 1u);
+      EXPECT_EQ(count(found, NEF_OP_NEG), 0u);
+      EXPECT_LT(difference(), 1e-6f);
+    }
+  }
+}
+
+// Angles that do not repeat have no form in the op.
+TEST_F(Patterns, RotaryEmbeddingOnlyWithAnglesThatRepeat) {
+  const ValueId x = input("x", {2, 2, 5, 8});
+  graph.add_output("y", rotated(x, input("table", {2, 1, 5, 8}), false));
+  EXPECT_EQ(count(optimised(), NEF_OP_ROTARY_EMBEDDING), 0u);
+  for (const bool repeats : {true, false}) {
+    graph = Graph();
+    std::vector<float> angles(4 * 5 * 8);
+    for (size_t i = 0; i < angles.size(); ++i) angles[i] = 0.1f * static_cast<float>(i / 8 + i % 4);
+    if (!repeats) angles.back() += 1;
+    const ValueId y = rotated(input("x", {4, 2, 5, 8}), constant({4, 1, 5, 8}, angles), true);
+    graph.add_output("y", y);
+    EXPECT_EQ(count(optimised(), NEF_OP_ROTARY_EMBEDDING), repeats ? 1u : 0u);
+    EXPECT_LT(difference(), 1e-6f);
+  }
+}
+
+// A gated unit is a silu whose product is one elementwise region.
+TEST_F(Patterns, SwiGlu) {
+  const ValueId gate = input("gate", {3, 7}), up = input("up", {3, 7});
+  graph.add_output("y", op(NEF_OP_MUL, {op(NEF_OP_MUL, {gate, op(NEF_OP_SIGMOID, {gate})}), up}));
+  const Graph found = optimised();
+  EXPECT_EQ(count(found, NEF_OP_SILU), 1u);
+  EXPECT_EQ(optimize::fused_regions(found).list.size(), 1u);
+  EXPECT_LT(difference(), 1e-6f);
 }
 
 // (1 - keep) * lowest is finite for a keep of 0 or 1, not for one of 255.
