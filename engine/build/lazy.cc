@@ -32,74 +32,84 @@ ir::DimPool& lazy_pool() {
 uint64_t g_epoch = 0;  // guarded by lazy_mutex()
 std::atomic<uint64_t> g_live{0};
 
-size_t align8(size_t n) { return (n + 7) & ~size_t{7}; }
-
-bool is_symbolic(const LazyTensor* t) {
-  if (!ir::dims_static(t->dims())) return true;
-  return t->content != nullptr && !ir::dims_static(*t->content);
-}
-
 }  // namespace
+
+// Elements known symbolically, or null.
+const std::vector<Dim>* known_content(const LazyTensor* t) {
+  const LazyNode::Extra* extra = t->node->extra_.get();
+  return extra == nullptr || t->index >= extra->contents.size() ? nullptr
+                                                                : extra->contents[t->index].get();
+}
+// Does a dim or an element of its node's values depend on a symbol?
+bool is_symbolic(const LazyTensor* t) { return t->node->symbolic_; }
 
 // Lays a node out in one block: node | outputs | input pointers | attributes | dims.
 class LazyFactory {
  public:
-  struct Output {
-    nef_dtype dtype;
-    std::span<const Dim> dims;
-  };
-
+  // Outputs are described by something with a dtype and a shape.
+  template <typename Output>
   static LazyNode* create(LazyNode::Kind kind, nef_op op, std::span<LazyTensor* const> inputs,
                           std::span<const int64_t> attrs, std::span<const Output> outputs) {
+    static_assert(sizeof(LazyNode) % 8 == 0 && sizeof(LazyTensor) % 8 == 0);
     size_t n_dims = 0;
-    for (const Output& o : outputs) n_dims += o.dims.size();
-    const size_t at_outputs = align8(sizeof(LazyNode));
-    const size_t at_inputs = at_outputs + align8(outputs.size() * sizeof(LazyTensor));
+    for (const Output& o : outputs) n_dims += o.shape.view().size();
+    const size_t at_inputs = sizeof(LazyNode) + outputs.size() * sizeof(LazyTensor);
     const size_t at_attrs = at_inputs + inputs.size() * sizeof(LazyTensor*);
-    const size_t at_dims = at_attrs + attrs.size() * sizeof(int64_t);
+    const size_t at_dims = at_attrs + attrs.size_bytes();
     char* block = static_cast<char*>(::operator new(at_dims + n_dims * sizeof(Dim)));
     auto* node = new (block) LazyNode;
     node->kind_ = kind;
-    node->op_ = op;
+    node->op_ = static_cast<uint16_t>(op);
     node->n_outputs_ = static_cast<uint32_t>(outputs.size());
     node->n_inputs_ = static_cast<uint32_t>(inputs.size());
     node->n_attrs_ = static_cast<uint32_t>(attrs.size());
-    node->outputs_ = reinterpret_cast<LazyTensor*>(block + at_outputs);
-    node->inputs_ = reinterpret_cast<LazyTensor**>(block + at_inputs);
-    node->attrs_ = reinterpret_cast<int64_t*>(block + at_attrs);
-    for (size_t i = 0; i < inputs.size(); ++i) {
-      node->inputs_[i] = inputs[i];
-      if (inputs[i] != nullptr) retain(inputs[i]);
+    LazyTensor** refs = node->input_array();
+    for (LazyTensor* in : inputs) {
+      *refs++ = in;
+      if (in == nullptr) continue;
+      retain(in);
+      node->symbolic_ = node->symbolic_ || in->node->symbolic_;
     }
-    if (!attrs.empty()) std::memcpy(node->attrs_, attrs.data(), attrs.size_bytes());
-    auto* dims = reinterpret_cast<Dim*>(block + at_dims);
-    for (size_t i = 0; i < outputs.size(); ++i) {
-      const auto& d = outputs[i].dims;
-      new (node->outputs_ + i) LazyTensor{node,
-                                          static_cast<uint32_t>(i),
-                                          outputs[i].dtype,
-                                          static_cast<uint32_t>(d.size()),
-                                          dims,
-                                          nullptr,
-                                          nullptr};
+    if (!attrs.empty()) std::memcpy(block + at_attrs, attrs.data(), attrs.size_bytes());
+    LazyTensor* out = node->outputs().data();
+    char* dims = block + at_dims;
+    for (uint32_t i = 0; i < outputs.size(); ++i, ++out) {
+      const std::span<const Dim> d = outputs[i].shape.view();
+      new (out) LazyTensor{node,
+                           nullptr,
+                           i,
+                           static_cast<uint32_t>(dims - reinterpret_cast<char*>(out)),
+                           outputs[i].dtype,
+                           static_cast<uint32_t>(d.size())};
       if (!d.empty()) std::memcpy(dims, d.data(), d.size_bytes());
-      dims += d.size();
+      dims += d.size_bytes();
+      node->symbolic_ = node->symbolic_ || !ir::dims_static(d);
     }
     g_live.fetch_add(1, std::memory_order_relaxed);
     return node;
   }
 
   static void set_name(LazyNode* node, std::string_view name, std::span<const DimSpec> dims) {
-    node->extra_ = std::make_unique<LazyNode::Extra>();
-    node->extra_->name = name;
-    node->extra_->specs.assign(dims.begin(), dims.end());
+    node->extra().name = name;
+    node->extra().specs.assign(dims.begin(), dims.end());
   }
-  static void set_device(LazyNode* node, std::string_view device) {
-    node->extra_ = std::make_unique<LazyNode::Extra>();
-    node->extra_->device = device;
+  static void set_device(LazyNode* node, std::string_view device) { node->extra().device = device; }
+  static void set_content(LazyNode* node, uint32_t output, std::vector<Dim> content) {
+    node->symbolic_ = node->symbolic_ || !ir::dims_static(content);
+    auto& all = node->extra().contents;
+    if (all.size() <= output) all.resize(output + 1);
+    all[output] = std::make_unique<std::vector<Dim>>(std::move(content));
   }
   // The creator's reference becomes one reference per output handed out.
-  static void add_refs(LazyNode* node, uint32_t n) { node->refs_.fetch_add(n); }
+  static void add_refs(LazyNode* node, uint32_t n) {
+    if (n != 0) node->refs_.fetch_add(n, std::memory_order_relaxed);
+  }
+};
+
+// An output of a leaf or placeholder, for LazyFactory::create.
+struct LeafOutput {
+  nef_dtype dtype;
+  ir::Shape shape;
 };
 
 void retain(LazyTensor* t) { t->node->refs_.fetch_add(1, std::memory_order_relaxed); }
@@ -145,8 +155,8 @@ LazyTensor* make_leaf(nef_dtype dtype, std::span<const int64_t> dims,
          cat("shape ", ir::shape_str(dims, lazy_pool()), " of ", ir::dtype_name(dtype), " needs ",
              bytes, " bytes, got ", data->bytes()));
   }
-  const LazyFactory::Output out{dtype, dims};
-  LazyNode* node = LazyFactory::create(LazyNode::Kind::Leaf, 0, {}, {}, {&out, 1});
+  const LeafOutput out{dtype, ir::Shape(dims)};
+  LazyNode* node = LazyFactory::create<LeafOutput>(LazyNode::Kind::Leaf, 0, {}, {}, {&out, 1});
   node->outputs()[0].data = std::move(data);
   if (!name.empty()) LazyFactory::set_name(node, name, {});
   return &node->outputs()[0];
@@ -181,8 +191,9 @@ LazyTensor* make_placeholder(std::string_view name, nef_dtype dtype,
       shape.push(d.value);
     }
   }
-  const LazyFactory::Output out{dtype, shape.view()};
-  LazyNode* node = LazyFactory::create(LazyNode::Kind::Placeholder, 0, {}, {}, {&out, 1});
+  const LeafOutput out{dtype, shape};
+  LazyNode* node =
+      LazyFactory::create<LeafOutput>(LazyNode::Kind::Placeholder, 0, {}, {}, {&out, 1});
   LazyFactory::set_name(node, name, dims);
   return &node->outputs()[0];
 }
@@ -195,15 +206,15 @@ ir::Operand lazy_operand(const LazyTensor* t, bool host, std::vector<Dim>* stora
   o.present = true;
   o.dtype = t->dtype;
   o.dims = t->dims();
-  if (t->content != nullptr) {
+  if (const std::vector<Dim>* content = known_content(t); content != nullptr) {
     o.has_content = true;
-    o.content = *t->content;
+    o.content = *content;
     return o;
   }
   const bool index = t->dtype == NEF_INT64 || t->dtype == NEF_INT32;
   const bool real = host && (t->dtype == NEF_FLOAT32 || t->dtype == NEF_FLOAT64);
   if (t->rank > 1 || (!index && !real)) return o;
-  const size_t n = t->rank == 0 ? 1 : static_cast<size_t>(t->dims_begin[0]);
+  const size_t n = t->rank == 0 ? 1 : static_cast<size_t>(t->dims()[0]);
   if (n > ir::kMaxContent) return o;
   const auto data = data_of(t);
   if (data == nullptr) return o;
@@ -228,21 +239,38 @@ ir::Operand lazy_operand(const LazyTensor* t, bool host, std::vector<Dim>* stora
 
 }  // namespace
 
+// A few elements without a heap block, or many with one.
+template <typename T, size_t kInline>
+class Few {
+ public:
+  explicit Few(size_t n) : size_(n) {
+    if (n > kInline) heap_.resize(n);
+  }
+  std::span<T> all() { return {size_ > kInline ? heap_.data() : few_, size_}; }
+
+ private:
+  T few_[kInline];
+  std::vector<T> heap_;
+  size_t size_;
+};
+
 void make_op(nef_op op, std::span<LazyTensor* const> inputs, std::vector<int64_t> attr_words,
              size_t n_outputs, std::string_view device, std::vector<LazyTensor*>* outs) {
-  std::vector<ir::Operand> operands(inputs.size());
-  std::vector<std::vector<Dim>> contents(inputs.size());
+  Few<ir::Operand, 4> operand_storage(inputs.size());
+  Few<std::vector<Dim>, 4> content_storage(inputs.size());
+  const std::span<ir::Operand> operands = operand_storage.all();
+  const bool valid = ir::op_valid(op);
   bool symbolic = op == NEF_OP_NONZERO;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    const bool host = ir::op_valid(op) && ir::spec(op).n_inputs > i && ir::spec(op).inputs[i].host;
-    operands[i] = lazy_operand(inputs[i], host, &contents[i]);
+    const bool host = valid && ir::spec(op).n_inputs > i && ir::spec(op).inputs[i].host;
+    operands[i] = lazy_operand(inputs[i], host, &content_storage.all()[i]);
     symbolic = symbolic || (inputs[i] != nullptr && is_symbolic(inputs[i]));
   }
   const ir::Attrs attrs(attr_words);
-  std::vector<ir::Inferred> results;
+  if (n_outputs == 0) n_outputs = ir::default_output_count(op, attrs, operands);
+  Few<ir::Inferred, 2> result_storage(n_outputs);
+  const std::span<ir::Inferred> results = result_storage.all();
   const auto run_inference = [&](ir::DimPool& pool) {
-    if (n_outputs == 0) n_outputs = ir::default_output_count(op, attrs, operands);
-    results.resize(n_outputs);
     ir::infer(op, attrs, operands, pool, results);
   };
   if (symbolic) {
@@ -259,18 +287,15 @@ void make_op(nef_op op, std::span<LazyTensor* const> inputs, std::vector<int64_t
       run_inference(lazy_pool());
     }
   }
-  std::vector<LazyFactory::Output> outputs;
-  outputs.reserve(results.size());
-  for (const ir::Inferred& r : results) outputs.push_back({r.dtype, r.shape.view()});
-  LazyNode* node = LazyFactory::create(LazyNode::Kind::Op, op, inputs, attr_words, outputs);
+  LazyNode* node =
+      LazyFactory::create<ir::Inferred>(LazyNode::Kind::Op, op, inputs, attr_words, results);
   if (!device.empty()) LazyFactory::set_device(node, device);
   LazyFactory::add_refs(node, static_cast<uint32_t>(results.size()) - 1);
-  for (size_t i = 0; i < results.size(); ++i) {
-    LazyTensor& t = node->outputs()[i];
+  for (uint32_t i = 0; i < results.size(); ++i) {
     if (results[i].has_content) {
-      t.content = std::make_unique<std::vector<Dim>>(std::move(results[i].content));
+      LazyFactory::set_content(node, i, std::move(results[i].content));
     }
-    outs->push_back(&t);
+    outs->push_back(&node->outputs()[i]);
   }
 }
 
@@ -291,7 +316,7 @@ void materialise(LazyTensor* t, std::shared_ptr<ir::Buffer> data) {
       if (out.data == nullptr) return;
     }
     let_go.assign(node->inputs().begin(), node->inputs().end());
-    node->n_inputs_ = 0;
+    node->inputs_gone_ = true;
   }
   for (LazyTensor* in : let_go) release(in);
 }
@@ -306,16 +331,73 @@ std::string dim_str(Dim d) {
   return lazy_pool().str(d);
 }
 
-// One walk over lazy nodes, under lazy_mutex().
+// One capture, under lazy_mutex(): a walk that puts the nodes in order and counts what they need,
+// then a straight copy into the graph.
 struct Capture {
-  Capture(LeafMode mode, size_t n_hint) : mode(mode) { values.reserve(n_hint); }
+  explicit Capture(LeafMode mode) : mode(mode) {}
 
   LeafMode mode;
   Captured out;
-  std::vector<ValueId> values;  // first value of each visited node, by local id
-  std::unordered_map<std::string, ValueId> placeholders;
-  std::vector<ValueId> input_ids;
-  std::vector<ir::Graph::Type> types;
+  ir::Array<LazyNode*> order;  // ops and placeholders, producers first
+  ir::Graph::Sizes sizes;
+  std::unordered_set<std::string> placeholders;
+  std::unordered_map<const LazyTensor*, ValueId> computed;  // op outputs that have data
+  ir::Array<ValueId> input_ids;
+  ir::Array<ir::Graph::Type> types;
+
+  // ---- the walk
+
+  void visit(LazyTensor* root) {
+    struct Frame {
+      LazyNode* node;
+      uint32_t next;
+    };
+    ir::Array<Frame> stack;
+    const auto enter = [&](LazyTensor* t) {
+      if (t == nullptr) return;
+      if (t->data != nullptr) {
+        ++sizes.graph_inputs;
+        return;
+      }
+      LazyNode* node = t->node;
+      if (node->mark_ == g_epoch) return;
+      node->mark_ = g_epoch;
+      if (node->kind_ == LazyNode::Kind::Placeholder) {
+        order.push_back(node);
+        return;
+      }
+      sizes.node_inputs += node->n_inputs_;
+      sizes.attr_words += node->n_attrs_;
+      sizes.values += node->n_outputs_;
+      stack.push_back({node, 0});
+    };
+    enter(root);
+    while (!stack.empty()) {
+      Frame& top = stack.back();
+      if (top.next < top.node->n_inputs_) {
+        enter(top.node->input_array()[top.next++]);
+        continue;
+      }
+      order.push_back(top.node);
+      stack.pop_back();
+    }
+  }
+
+  // ---- the copy
+
+  void copy() {
+    sizes.nodes = order.size();
+    sizes.values += sizes.graph_inputs;
+    out.graph.reserve(sizes);
+    if (mode == LeafMode::Inputs) out.input_data.reserve(sizes.graph_inputs);
+    for (LazyNode* node : order) {
+      if (node->kind_ == LazyNode::Kind::Placeholder) {
+        node->local_ = placeholder(*node);
+      } else {
+        op(*node);
+      }
+    }
+  }
 
   ValueId leaf(const LazyTensor& t, bool constant) {
     if (constant || mode == LeafMode::Constants) {
@@ -330,19 +412,19 @@ struct Capture {
     return out.graph.add_input("", t.dtype, t.dims());
   }
 
-  ValueId placeholder(const LazyNode& node) {
+  ValueId placeholder(LazyNode& node) {
     if (mode == LeafMode::Inputs) {
       fail(NEF_INVALID_ARGUMENT, "execute",
            cat("the value depends on input \"", node.extra_->name,
                "\", which has no data; capture a graph and run it with that input"));
     }
-    const LazyTensor& t = node.outputs_[0];
+    const LazyTensor& t = node.outputs()[0];
     ir::Shape shape;
     for (const DimSpec& d : node.extra_->specs) {
       shape.push(d.symbol.empty() ? d.value : out.graph.pool().symbol(d.symbol, d.min, d.max));
     }
     const ValueId v = out.graph.add_input(node.extra_->name, t.dtype, shape);
-    if (!placeholders.emplace(node.extra_->name, v).second) {
+    if (!placeholders.insert(node.extra_->name).second) {
       fail(NEF_DUPLICATE_NAME, "graph", cat("two inputs are named \"", node.extra_->name, "\""));
     }
     out.graph.value_names().set(v, node.extra_->name);
@@ -350,26 +432,15 @@ struct Capture {
   }
 
   void op(LazyNode& node) {
-    const ir::OpSpec& s = ir::spec(node.op_);
     input_ids.clear();
+    LazyTensor* const* in = node.input_array();
     for (uint32_t i = 0; i < node.n_inputs_; ++i) {
-      LazyTensor* in = node.inputs_[i];
-      input_ids.push_back(in == nullptr ? ir::kNone : value_of(*in, is_host(s, i)));
+      input_ids.push_back(in[i] == nullptr ? ir::kNone : value_of(*in[i], node.op_, i));
     }
-    const ir::NodeId n = is_symbolic(node) ? add_inferred(node) : add_static(node);
+    // A static result can still hang on a symbol: [batch 4] joined with [4 4] needs batch = 4.
+    const ir::NodeId n = node.symbolic_ ? add_inferred(node) : add_static(node);
     if (node.extra_ != nullptr) out.graph.node_devices().set(n, node.extra_->device);
-    values[node.local_] = out.graph.first_output(n);
-  }
-
-  // A static result can still hang on a symbol: [batch 4] joined with [4 4] needs batch = 4.
-  static bool is_symbolic(LazyNode& node) {
-    for (const LazyTensor* t : node.inputs()) {
-      if (t != nullptr && build::is_symbolic(t)) return true;
-    }
-    for (const LazyTensor& t : node.outputs()) {
-      if (build::is_symbolic(&t)) return true;
-    }
-    return false;
+    node.local_ = out.graph.first_output(n);
   }
 
   // Inferred again in the graph's own pool: there the symbols have this graph's bounds, and the
@@ -384,9 +455,10 @@ struct Capture {
       types.push_back({t.dtype, out.graph.shapes().intern(t.dims())});
     }
     const ir::NodeId n = out.graph.add_node(node.op_, input_ids, node.attr_words(), types);
-    if (!content_is_structure(node)) return n;
+    if (node.extra_ == nullptr || !content_is_structure(node)) return n;
     for (const LazyTensor& t : node.outputs()) {
-      if (t.content != nullptr) out.graph.set_content(out.graph.output(n, t.index), *t.content);
+      const std::vector<Dim>* content = known_content(&t);
+      if (content != nullptr) out.graph.set_content(out.graph.output(n, t.index), *content);
     }
     return n;
   }
@@ -402,16 +474,22 @@ struct Capture {
     });
   }
 
-  static bool is_host(const ir::OpSpec& s, uint32_t i) {
-    if (s.n_inputs == 0) return false;
-    return s.inputs[std::min<uint32_t>(i, s.n_inputs - 1u)].host;
+  static bool is_host(nef_op op, uint32_t i) {
+    const ir::OpSpec& s = ir::spec(op);
+    return s.n_inputs != 0 && s.inputs[std::min<uint32_t>(i, s.n_inputs - 1u)].host;
   }
 
-  // The graph value of a visited tensor; materialised ones are leaves wherever they come from.
-  ValueId value_of(LazyTensor& t, bool host) {
-    if (t.data == nullptr) return values[t.node->local_] + t.index;
+  // The graph value of a copied tensor, as input `i` of an op; materialised ones are leaves
+  // wherever they come from.
+  ValueId value_of(LazyTensor& t, nef_op op, uint32_t i) {
+    LazyNode* node = t.node;
+    if (t.data == nullptr) return node->local_ + t.index;
     // A host input shapes the program, so its data is part of the graph.
-    if (host && mode == LeafMode::Inputs) return leaf(t, true);
+    if (mode == LeafMode::Inputs && is_host(op, i)) return leaf(t, true);
+    return leaf_value(t);
+  }
+
+  ValueId leaf_value(LazyTensor& t) {
     LazyNode* node = t.node;
     if (node->kind_ == LazyNode::Kind::Leaf) {
       if (node->mark_ != g_epoch) {
@@ -424,36 +502,10 @@ struct Capture {
     if (known == 0) known = leaf(t, false) + 1;
     return known - 1;
   }
-  std::unordered_map<const LazyTensor*, ValueId> computed;  // op outputs that have data
 
-  void visit(LazyTensor* root) {
-    struct Frame {
-      LazyNode* node;
-      uint32_t next;
-    };
-    std::vector<Frame> stack;
-    const auto enter = [&](LazyTensor* t) {
-      if (t == nullptr || t->data != nullptr || t->node->mark_ == g_epoch) return;
-      LazyNode* node = t->node;
-      node->mark_ = g_epoch;
-      node->local_ = static_cast<uint32_t>(values.size());
-      values.push_back(ir::kNone);
-      if (node->kind_ == LazyNode::Kind::Placeholder) {
-        values[node->local_] = placeholder(*node);
-        return;
-      }
-      stack.push_back({node, 0});
-    };
-    enter(root);
-    while (!stack.empty()) {
-      Frame& top = stack.back();
-      if (top.next < top.node->n_inputs_) {
-        enter(top.node->inputs_[top.next++]);
-        continue;
-      }
-      op(*top.node);
-      stack.pop_back();
-    }
+  void output(LazyTensor& t, std::string_view name) {
+    const ValueId v = t.data == nullptr ? t.node->local_ + t.index : leaf_value(t);
+    out.graph.add_output(name, v);
   }
 };
 
@@ -461,15 +513,15 @@ Captured capture(std::span<LazyTensor* const> outputs, std::span<const std::stri
                  LeafMode mode) {
   std::lock_guard lock(lazy_mutex());
   ++g_epoch;
-  Capture c(mode, 64);
+  Capture c(mode);
   for (LazyTensor* t : outputs) c.visit(t);
+  c.copy();
   std::unordered_set<std::string_view> known;
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (!names.empty() && !known.insert(names[i]).second) {
       fail(NEF_DUPLICATE_NAME, "graph", cat("two outputs are named \"", names[i], "\""));
     }
-    c.out.graph.add_output(names.empty() ? std::string_view() : names[i],
-                           c.value_of(*outputs[i], false));
+    c.output(*outputs[i], names.empty() ? std::string_view() : names[i]);
   }
   return std::move(c.out);
 }

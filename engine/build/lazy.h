@@ -26,28 +26,33 @@ struct DimSpec {
 // references on the node, so all outputs of a node live and die together.
 struct LazyTensor {
   LazyNode* node;
+  std::shared_ptr<ir::Buffer> data;  // guarded by lazy_mutex(); set = materialised
   uint32_t index;
+  uint32_t dims_offset;  // in bytes from here, in the node's memory
   nef_dtype dtype;
   uint32_t rank;
-  const ir::Dim* dims_begin;  // in the node's memory; symbols belong to lazy_pool()
-  std::unique_ptr<std::vector<ir::Dim>> content;  // elements known symbolically
-  std::shared_ptr<ir::Buffer> data;               // guarded by lazy_mutex(); set = materialised
 
-  std::span<const ir::Dim> dims() const { return {dims_begin, rank}; }
+  // Symbols belong to lazy_pool().
+  std::span<const ir::Dim> dims() const {
+    return {reinterpret_cast<const ir::Dim*>(reinterpret_cast<const char*>(this) + dims_offset),
+            rank};
+  }
 };
 
 // An op call, a leaf (data), or a placeholder (graph input): one heap block holding the
-// outputs, input references, dims and attributes. Immutable but for `data` of its outputs and
-// the release of its inputs once every output has data.
+// outputs, input references, attributes and dims, in this order. Immutable but for `data` of its
+// outputs and the release of its inputs once every output has data.
 class LazyNode {
  public:
   enum class Kind : uint8_t { Op, Leaf, Placeholder };
 
   Kind kind() const { return kind_; }
   nef_op op() const { return op_; }
-  std::span<LazyTensor> outputs() { return {outputs_, n_outputs_}; }
-  std::span<LazyTensor* const> inputs() const { return {inputs_, n_inputs_}; }
-  std::span<const int64_t> attr_words() const { return {attrs_, n_attrs_}; }
+  std::span<LazyTensor> outputs() { return {reinterpret_cast<LazyTensor*>(this + 1), n_outputs_}; }
+  std::span<LazyTensor* const> inputs() { return {input_array(), inputs_gone_ ? 0 : n_inputs_}; }
+  std::span<const int64_t> attr_words() {
+    return {reinterpret_cast<int64_t*>(input_array() + n_inputs_), n_attrs_};
+  }
 
  private:
   friend class LazyFactory;
@@ -55,25 +60,34 @@ class LazyNode {
   friend void retain(LazyTensor* t);
   friend void release(LazyTensor* t);
   friend void materialise(LazyTensor* t, std::shared_ptr<ir::Buffer> data);
+  friend const std::vector<ir::Dim>* known_content(const LazyTensor* t);
+  friend bool is_symbolic(const LazyTensor* t);
   LazyNode() = default;
+  LazyTensor** input_array() {
+    return reinterpret_cast<LazyTensor**>(reinterpret_cast<LazyTensor*>(this + 1) + n_outputs_);
+  }
 
   // What few nodes have.
   struct Extra {
     std::string name;            // placeholder: input name; leaf: name of the weight
     std::vector<DimSpec> specs;  // placeholder: bounds are a matter of each graph
     std::string device;          // op: where its author wants it
+    // Elements known symbolically, per output; null where they are not.
+    std::vector<std::unique_ptr<std::vector<ir::Dim>>> contents;
   };
+  Extra& extra() {
+    if (extra_ == nullptr) extra_ = std::make_unique<Extra>();
+    return *extra_;
+  }
 
-  // The first cache line is all that a capture reads of a node it has met.
   std::atomic<uint32_t> refs_{1};
   Kind kind_ = Kind::Op;
-  nef_op op_ = 0;
-  uint32_t local_ = 0;  // id in that capture
-  uint64_t mark_ = 0;   // capture epoch, guarded by lazy_mutex()
+  bool symbolic_ = false;     // a dim or element of its inputs or outputs is an expression
+  bool inputs_gone_ = false;  // guarded by lazy_mutex()
+  uint16_t op_ = 0;
   uint32_t n_outputs_ = 0, n_inputs_ = 0, n_attrs_ = 0;
-  LazyTensor* outputs_ = nullptr;
-  LazyTensor** inputs_ = nullptr;
-  int64_t* attrs_ = nullptr;
+  uint32_t local_ = 0;  // first value in the graph of that capture
+  uint64_t mark_ = 0;   // capture epoch, guarded by lazy_mutex()
   std::unique_ptr<Extra> extra_;
 };
 

@@ -23,11 +23,7 @@ class Placer {
  public:
   Placer(const Graph& graph, const Options& options, const Environment& env,
          const std::vector<uint16_t>& banned_devices)
-      : graph_(graph),
-        options_(options),
-        env_(env),
-        banned_devices_(banned_devices),
-        uses_(use_counts(graph)) {}
+      : graph_(graph), options_(options), env_(env), banned_devices_(banned_devices) {}
 
   void ban(uint16_t device, NodeId root, std::string why) {
     banned_regions_[{device, root}] = std::move(why);
@@ -62,7 +58,7 @@ class Placer {
       if (it != banned_regions_.end()) return it->second;
     }
     if (region.kind != NEF_REGION_SINGLE && !ask_for_fused) return {};
-    return SupportCache::local().unserved(*env_.devices[device], graph_, regions, region, uses_,
+    return SupportCache::local().unserved(*env_.devices[device], graph_, regions, region,
                                           options_.precision);
   }
 
@@ -99,7 +95,6 @@ class Placer {
   const Options& options_;
   const Environment& env_;
   const std::vector<uint16_t>& banned_devices_;
-  const std::vector<uint32_t> uses_;
   std::map<Ban, std::string> banned_regions_;
 };
 
@@ -117,9 +112,9 @@ Regions form_regions(const Graph& graph, const Options& options) {
   return fuse ? optimize::fused_regions(graph) : optimize::single_node_regions(graph);
 }
 
-std::shared_ptr<Kernel> compile_region(const Program& p, uint32_t r, std::span<const uint32_t> uses,
-                                       const Environment& env, RegionDesc& desc) {
-  desc.set(*p.graph, p.regions, p.regions.list[r], uses, p.options.precision);
+std::shared_ptr<Kernel> compile_region(const Program& p, uint32_t r, const Environment& env,
+                                       RegionDesc& desc) {
+  desc.set(*p.graph, p.regions, p.regions.list[r], p.options.precision);
   return env.kernels->get(*p.devices[p.placement.device[r]], desc);
 }
 
@@ -146,14 +141,13 @@ Failure failure(const Program& p, uint32_t r, const char* stage, const Error& e)
 // lacks memory: there may be more of it once caches are evicted.
 std::vector<Failure> compile_regions(const Program& p, const Environment& env,
                                      std::vector<std::shared_ptr<Kernel>>* kernels) {
-  const std::vector<uint32_t> uses = use_counts(*p.graph);
   std::vector<Failure> failures;
   RegionDesc desc;
   kernels->assign(p.regions.list.size(), nullptr);
   for (uint32_t r = 0; r < p.regions.list.size(); ++r) {
     if (needs_no_kernel(p.placement.reason[r])) continue;
     try {
-      (*kernels)[r] = compile_region(p, r, uses, env, desc);
+      (*kernels)[r] = compile_region(p, r, env, desc);
     } catch (const Error& e) {
       failures.push_back(failure(p, r, "compile", e));
       if (is_out_of_memory(e.code())) break;
@@ -165,14 +159,13 @@ std::vector<Failure> compile_regions(const Program& p, const Environment& env,
 // Binds the kernels to the constants. Returns the first region whose device has no room for its.
 std::optional<Failure> prepare_kernels(Program& p,
                                        const std::vector<std::shared_ptr<Kernel>>& kernels) {
-  const std::vector<uint32_t> uses = use_counts(*p.graph);
   RegionDesc desc;
   std::vector<nef_backend_tensor> values;
   p.prepared.clear();
   p.prepared.resize(kernels.size());
   for (uint32_t r = 0; r < kernels.size(); ++r) {
     if (kernels[r] == nullptr) continue;
-    desc.set(*p.graph, p.regions, p.regions.list[r], uses, p.options.precision);
+    desc.set(*p.graph, p.regions, p.regions.list[r], p.options.precision);
     values.clear();
     for (size_t i = 0; i < desc.values().size(); ++i) {
       const nef_backend_value& v = desc.view().values[i];

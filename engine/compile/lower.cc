@@ -18,10 +18,7 @@ constexpr uint16_t kHost = 0;
 class Lowering {
  public:
   explicit Lowering(Program& program)
-      : p_(program),
-        graph_(*program.graph),
-        uses_(use_counts(graph_)),
-        host_slot_(graph_.value_count(), ir::kNone) {}
+      : p_(program), graph_(*program.graph), host_slot_(graph_.value_count(), ir::kNone) {}
 
   void run() {
     p_.slots.reserve(graph_.value_count());
@@ -51,7 +48,7 @@ class Lowering {
     }
     for (size_t i = 0; i < graph_.constant_count(); ++i) {
       const ValueId v = graph_.constant_value(i);
-      if (uses_[v] == 0) continue;
+      if (graph_.uses(v) == 0) continue;
       host_slot_[v] = add_slot(v, SlotKind::Constant, kHost);
     }
     // The first graph output that names a node's value is that value's home.
@@ -118,14 +115,14 @@ class Lowering {
     const NodeId root = p_.regions.root(region);
     if (graph_.op(root) == NEF_OP_SHAPE_EXPR) {
       const ValueId v = graph_.output(root);
-      if (uses_[v] == 0) return;
+      if (graph_.uses(v) == 0) return;
       host_slot_[v] = add_slot(v, SlotKind::Shape, kHost, shape_count_++);
       return;
     }
     const uint16_t device = p_.placement.device[r];
     if (p_.placement.reason[r] == plan::Reason::View) return alias(root, device);
     const uint16_t space = space_of(device);
-    region_.set(graph_, p_.regions, region, uses_);
+    region_.set(graph_, p_.regions, region);
     const auto values = region_.values();
 
     // Inputs first: bringing them over may add steps.
@@ -228,7 +225,6 @@ class Lowering {
 
   Program& p_;
   const Graph& graph_;
-  std::vector<uint32_t> uses_;
   std::vector<uint32_t> host_slot_;                      // per value
   std::unordered_map<uint64_t, uint32_t> device_slots_;  // (space, value) -> slot
   std::unordered_map<ValueId, Made> made_on_;            // values made in device memory

@@ -29,17 +29,6 @@ bool is_host_input(nef_op op, size_t i) {
   return s.inputs[std::min<size_t>(i, s.n_inputs - 1u)].host;
 }
 
-std::vector<uint32_t> use_counts(const Graph& graph) {
-  std::vector<uint32_t> uses(graph.value_count(), 0);
-  for (NodeId n = 0; n < graph.node_count(); ++n) {
-    for (ValueId v : graph.inputs(n)) {
-      if (v != ir::kNone) ++uses[v];
-    }
-  }
-  for (ValueId v : graph.graph_outputs()) ++uses[v];
-  return uses;
-}
-
 void ValueList::clear() {
   values_.clear();
   index_.clear();
@@ -78,7 +67,7 @@ nef_value_kind input_kind(const Graph& graph, NodeId n, size_t i) {
 }  // namespace
 
 void RegionValues::set(const Graph& graph, const optimize::Regions& regions,
-                       const optimize::Region& region, std::span<const uint32_t> uses) {
+                       const optimize::Region& region) {
   values_.clear();
   kinds_.clear();
   node_values_.clear();
@@ -98,7 +87,7 @@ void RegionValues::set(const Graph& graph, const optimize::Regions& regions,
     for (uint32_t i = 0; i < graph.output_count(n); ++i) {
       const ValueId v = graph.output(n, i);
       const bool optional = s.outputs[std::min<uint32_t>(i, s.n_outputs - 1u)].optional;
-      if (uses[v] == 0 && optional) {
+      if (graph.uses(v) == 0 && optional) {
         node_values_.push_back(-1);
       } else {
         add(v, kind);
@@ -108,9 +97,8 @@ void RegionValues::set(const Graph& graph, const optimize::Regions& regions,
 }
 
 void RegionDesc::set(const Graph& graph, const optimize::Regions& regions,
-                     const optimize::Region& region, std::span<const uint32_t> uses,
-                     nef_precision precision) {
-  values_.set(graph, regions, region, uses);
+                     const optimize::Region& region, nef_precision precision) {
+  values_.set(graph, regions, region);
   abi_values_.clear();
   abi_nodes_.clear();
   dims_.clear();

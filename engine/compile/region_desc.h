@@ -31,9 +31,8 @@ class ValueList {
 // each node's inputs and outputs are among them (-1 = absent or unwanted). Reusable.
 class RegionValues {
  public:
-  // `uses` counts the uses of each value (graph outputs included).
-  void set(const ir::Graph& graph, const optimize::Regions& regions, const optimize::Region& region,
-           std::span<const uint32_t> uses);
+  void set(const ir::Graph& graph, const optimize::Regions& regions,
+           const optimize::Region& region);
 
   std::span<const ir::ValueId> values() const { return values_.values(); }
   nef_value_kind kind(size_t i) const { return kinds_[i]; }
@@ -53,7 +52,7 @@ class RegionValues {
 class RegionDesc {
  public:
   void set(const ir::Graph& graph, const optimize::Regions& regions, const optimize::Region& region,
-           std::span<const uint32_t> uses, nef_precision precision);
+           nef_precision precision);
 
   const nef_backend_region& view() const { return view_; }
   // Graph value behind each region value.
@@ -70,8 +69,6 @@ class RegionDesc {
   nef_backend_region view_{};
 };
 
-// How often each value is used, by nodes and as graph output.
-std::vector<uint32_t> use_counts(const ir::Graph& graph);
 // Must input `i` of this op be in host memory?
 bool is_host_input(nef_op op, size_t i);
 

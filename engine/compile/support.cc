@@ -27,8 +27,7 @@ SupportCache& SupportCache::local() {
 
 const std::string& SupportCache::unserved(const plan::Device& device, const ir::Graph& graph,
                                           const optimize::Regions& regions,
-                                          const optimize::Region& region,
-                                          std::span<const uint32_t> uses, nef_precision precision) {
+                                          const optimize::Region& region, nef_precision precision) {
   Hash hash;
   hash.add(reinterpret_cast<uintptr_t>(&device));
   hash.add(static_cast<uint64_t>(region.kind) << 8 | static_cast<uint64_t>(precision));
@@ -53,14 +52,14 @@ const std::string& SupportCache::unserved(const plan::Device& device, const ir::
     for (ValueId v : graph.inputs(n)) add_value(v);
     for (uint32_t i = 0; i < graph.output_count(n); ++i) {
       add_value(graph.output(n, i));
-      hash.add(uses[graph.output(n, i)] != 0);
+      hash.add(graph.uses(graph.output(n, i)) != 0);
     }
     for (int64_t w : graph.attrs(n).words()) hash.add(static_cast<uint64_t>(w));
   }
   if (const auto it = known_.find(hash.h); it != known_.end()) return it->second;
 
   if (known_.size() >= kMaxEntries) known_.clear();
-  desc_.set(graph, regions, region, uses, precision);
+  desc_.set(graph, regions, region, precision);
   char message[1024] = "";
   nef_backend_error err{message, sizeof message};
   const auto lock = device.lock();

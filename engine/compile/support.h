@@ -17,7 +17,7 @@ class SupportCache {
   // "" when the device serves the region, else why not. The text lives until the next call.
   const std::string& unserved(const plan::Device& device, const ir::Graph& graph,
                               const optimize::Regions& regions, const optimize::Region& region,
-                              std::span<const uint32_t> uses, nef_precision precision);
+                              nef_precision precision);
 
  private:
   std::unordered_map<uint64_t, std::string> known_;

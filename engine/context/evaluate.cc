@@ -26,23 +26,23 @@ bool evaluate_node(Context& context, const Graph& graph, NodeId node,
   optimize::Regions regions;
   regions.nodes = {node};
   regions.list = {{NEF_REGION_SINGLE, 0, 1}};
-  const std::vector<uint32_t> uses(graph.value_count(), 1);
   compile::RegionDesc desc;
-  desc.set(graph, regions, regions.list[0], uses, NEF_PRECISION_EXACT);
+  desc.set(graph, regions, regions.list[0], NEF_PRECISION_EXACT);
   const plan::Device& device = context.registry().reference();
 
   // A node that cannot be computed (an index out of range, say) keeps its error for the run.
   try {
     std::vector<nef_backend_tensor> values;
-    std::vector<std::shared_ptr<ir::Buffer>> made;
+    std::vector<std::shared_ptr<ir::Buffer>> made(graph.output_count(node));
     for (size_t i = 0; i < desc.values().size(); ++i) {
       const ValueId v = desc.values()[i];
       const nef_backend_value& abi = desc.view().values[i];
       void* data = nullptr;
       if (abi.kind == NEF_VALUE_OUTPUT) {
-        made.push_back(ir::Buffer::allocate(static_cast<size_t>(
-            ir::byte_count(abi.dtype, {abi.dims, static_cast<size_t>(abi.rank)}))));
-        data = made.back()->data();
+        std::shared_ptr<ir::Buffer>& out = made[v - graph.first_output(node)];
+        out = ir::Buffer::allocate(static_cast<size_t>(
+            ir::byte_count(abi.dtype, {abi.dims, static_cast<size_t>(abi.rank)})));
+        data = out->data();
       } else {
         data = graph.constant_data(v)->data();
       }

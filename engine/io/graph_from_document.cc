@@ -31,7 +31,7 @@ class Assembler {
     check_edges(doc_, node_ids_);
     const std::vector<uint32_t> order = topological_order(doc_);
     value_.assign(doc_.tensors.size(), ir::kNone);
-    graph_.reserve(doc_.nodes.size(), doc_.tensors.size());
+    graph_.reserve({.nodes = doc_.nodes.size(), .values = doc_.tensors.size()});
     ShapeReader shapes(doc_, graph_);
     for (const DocDeclaration& d : doc_.declarations) {
       shapes.name_symbols(cat("tensors ", in_quotes(tensor_name(d.tensor))), d.shape_span);

@@ -79,9 +79,12 @@ int64_t byte_count(nef_dtype dtype, std::span<const int64_t> dims) {
   return bytes;
 }
 
-ShapeTable::ShapeTable() : begin_{0}, slots_(16, 0) { intern({}); }
+ShapeTable::ShapeTable() : begin_{0}, slots_(16, 0) {
+  std::fill(std::begin(recent_), std::end(recent_), kNoShape);
+  intern({});
+}
 
-ShapeId ShapeTable::intern(std::span<const Dim> dims) {
+ShapeId ShapeTable::find_or_add(std::span<const Dim> dims) {
   const uint64_t h = hash_dims(dims);
   size_t mask = slots_.size() - 1;
   size_t i = h & mask;
@@ -89,7 +92,9 @@ ShapeId ShapeTable::intern(std::span<const Dim> dims) {
     const ShapeId id = slots_[i] - 1;
     if (hash_[id] != h) continue;
     const std::span<const Dim> have = this->dims(id);
-    if (std::equal(have.begin(), have.end(), dims.begin(), dims.end())) return id;
+    if (std::equal(have.begin(), have.end(), dims.begin(), dims.end())) {
+      return recent_[dims.size()] = id;
+    }
   }
   if (dims.size() > NEF_MAX_RANK) fail_rank(dims.size());
   if (pool_.size() + dims.size() > UINT32_MAX || static_.size() >= UINT32_MAX - 1) {
@@ -104,7 +109,7 @@ ShapeId ShapeTable::intern(std::span<const Dim> dims) {
   hash_.push_back(h);
   slots_[i] = id + 1;
   if (static_.size() * 2 > slots_.size()) grow_index();
-  return id;
+  return recent_[copy.rank] = id;
 }
 
 void ShapeTable::grow_index() {

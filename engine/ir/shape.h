@@ -3,6 +3,7 @@
 
 #include <nef/backend.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <initializer_list>
 #include <span>
@@ -46,15 +47,30 @@ int64_t byte_count(nef_dtype dtype, std::span<const int64_t> dims);
 class ShapeTable {
  public:
   ShapeTable();
-  ShapeId intern(std::span<const Dim> dims);
+  ShapeId intern(std::span<const Dim> dims) {
+    // Most values have the shape that the last one of their rank had.
+    if (dims.size() <= NEF_MAX_RANK) {
+      const ShapeId id = recent_[dims.size()];
+      if (id != kNoShape && std::equal(dims.begin(), dims.end(), pool_.data() + begin_[id])) {
+        return id;
+      }
+    }
+    return find_or_add(dims);
+  }
   std::span<const Dim> dims(ShapeId id) const {
     return {pool_.data() + begin_[id], begin_[id + 1] - begin_[id]};
   }
+  size_t rank(ShapeId id) const { return begin_[id + 1] - begin_[id]; }
   bool is_static(ShapeId id) const { return static_[id] != 0; }
+  // Equal shapes of one table have equal hashes.
+  uint64_t hash(ShapeId id) const { return hash_[id]; }
   size_t size() const { return static_.size(); }
 
  private:
+  static constexpr ShapeId kNoShape = 0xffffffffu;
+  ShapeId find_or_add(std::span<const Dim> dims);
   void grow_index();
+  ShapeId recent_[NEF_MAX_RANK + 1];  // per rank
   std::vector<Dim> pool_;
   std::vector<uint32_t> begin_;  // size() + 1
   std::vector<uint8_t> static_;

@@ -22,6 +22,7 @@ class Verifier {
       check_types(n);
     }
     check_outside();
+    check_uses();
   }
 
  private:
@@ -203,6 +204,20 @@ class Verifier {
     if (g_.graph_outputs().empty()) fail("the graph has no outputs");
     for (ValueId v : g_.graph_outputs()) {
       if (v >= g_.value_count()) fail(cat("graph output ", v, " is no value"));
+    }
+  }
+
+  void check_uses() {
+    std::vector<uint32_t> uses(g_.value_count(), 0);
+    for (NodeId n = 0; n < g_.node_count(); ++n) {
+      for (ValueId v : g_.inputs(n)) {
+        if (v != kNone) ++uses[v];
+      }
+    }
+    for (ValueId v : g_.graph_outputs()) ++uses[v];
+    for (ValueId v = 0; v < uses.size(); ++v) {
+      if (g_.uses(v) == uses[v]) continue;
+      fail(cat(g_.value_label(v), " has ", uses[v], " uses, but counts ", g_.uses(v)));
     }
   }
 

@@ -2,6 +2,7 @@
 // Removes nodes that hand on their input unchanged, and puts the constant operand of commutative
 // ops second, so that later passes meet one form.
 #include <cstring>
+#include <vector>
 
 #include "engine/ir/dtype.h"
 #include "engine/optimize/passes.h"
@@ -60,6 +61,32 @@ bool identity_permutation(const Graph& graph, NodeId n) {
   return true;
 }
 
+// What the pass has to look at, by op.
+constexpr uint8_t kCommutes = 1;  // operands may be swapped
+constexpr uint8_t kHandsOn = 2;   // may hand on its input whatever else it reads
+constexpr uint8_t kUnit = 4;      // hands on its input where the other operand is its unit
+using OpFlags = std::vector<uint8_t>;
+
+const OpFlags& op_flags() {
+  static const OpFlags flags = [] {
+    OpFlags f(ir::kOpTableSize, 0);
+    for (nef_op op :
+         {NEF_OP_IDENTITY, NEF_OP_CAST, NEF_OP_CAST_LIKE, NEF_OP_RESHAPE, NEF_OP_FLATTEN,
+          NEF_OP_SQUEEZE, NEF_OP_UNSQUEEZE, NEF_OP_EXPAND, NEF_OP_TRANSPOSE, NEF_OP_CONCAT,
+          NEF_OP_SUM, NEF_OP_MEAN, NEF_OP_MAX, NEF_OP_MIN}) {
+      f[static_cast<size_t>(op)] = kHandsOn;
+    }
+    for (nef_op op : {NEF_OP_MUL, NEF_OP_DIV, NEF_OP_SUB, NEF_OP_ADD}) {
+      f[static_cast<size_t>(op)] = kUnit;
+    }
+    for (size_t op = 0; op < f.size(); ++op) {
+      if (ir::spec(static_cast<nef_op>(op)).commutative) f[op] |= kCommutes;
+    }
+    return f;
+  }();
+  return flags;
+}
+
 // Does the node hand on its first input bit for bit (given that the types agree)?
 bool hands_on(const Graph& graph, const Rewriter& rewriter, NodeId n) {
   switch (graph.op(n)) {
@@ -92,16 +119,20 @@ bool hands_on(const Graph& graph, const Rewriter& rewriter, NodeId n) {
 
 bool canonicalise(Graph& graph, const Options&) {
   Rewriter rewriter(graph);
+  const OpFlags& flags = op_flags();
+  // Without constants there is no unit to multiply by, and no operand to put second.
+  const uint8_t wanted = graph.constant_count() == 0 ? kHandsOn : kHandsOn | kUnit | kCommutes;
   for (NodeId n = 0; n < graph.node_count(); ++n) {
-    const ir::OpSpec& s = ir::spec(graph.op(n));
-    if (s.commutative && graph.inputs(n).size() == 2) {
+    const uint8_t is = flags[static_cast<size_t>(graph.op(n))] & wanted;
+    if (is == 0) continue;
+    if ((is & kCommutes) != 0 && graph.inputs(n).size() == 2) {
       const ValueId a = rewriter.input(n, 0), b = rewriter.input(n, 1);
       if (graph.is_constant(a) && !graph.is_constant(b)) {
-        auto in = graph.mutable_inputs(n);
-        std::swap(in[0], in[1]);
+        graph.set_input(n, 0, b);
+        graph.set_input(n, 1, a);
       }
     }
-    if (!hands_on(graph, rewriter, n)) continue;
+    if ((is & (kHandsOn | kUnit)) == 0 || !hands_on(graph, rewriter, n)) continue;
     const ValueId in = rewriter.input(n, 0);
     if (in != kNone && same_type(graph, in, graph.output(n))) rewriter.forward(graph.output(n), in);
   }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Common subexpressions: nodes that compute the same thing from the same inputs become one.
-#include <bit>
 #include <cstring>
 
 #include "engine/optimize/passes.h"
@@ -48,24 +47,61 @@ bool equal_nodes(const Graph& graph, const Rewriter& rewriter, NodeId a, NodeId 
   return graph.node_devices().empty() || graph.node_devices().get(a) == graph.node_devices().get(b);
 }
 
+constexpr size_t kFirstTable = 256;
+
+// Values that have become one: their uses count together.
+class Merged {
+ public:
+  void add(const Graph& graph, ValueId v) {
+    is_.resize(graph.value_count(), 0);
+    is_[v] = 1;
+  }
+  bool has(ValueId v) const { return v < is_.size() && is_[v] != 0; }
+
+ private:
+  std::vector<uint8_t> is_;
+};
+
+// Can another node read the same inputs? Not when one of them has this one use only.
+bool may_have_twin(const Graph& graph, const Merged& merged, NodeId n) {
+  for (ValueId v : graph.inputs(n)) {
+    if (v != kNone && graph.uses(v) < 2 && !merged.has(v)) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 bool eliminate_common(Graph& graph, const Options&) {
   Rewriter rewriter(graph);
-  // Open addressing, at most half full: node + 1, 0 = empty.
-  std::vector<uint32_t> table(std::bit_ceil(2 * graph.node_count() + 2), 0);
-  const size_t mask = table.size() - 1;
-  for (NodeId n = 0; n < graph.node_count(); ++n) {
-    if (!is_pure(graph.op(n))) continue;
+  Merged merged;
+  // Open addressing, at most half full: node + 1, 0 = empty. Grows: few nodes come this far.
+  std::vector<uint32_t> table(kFirstTable, 0);
+  size_t count = 0;
+  const auto slot = [&](NodeId n) {
+    const size_t mask = table.size() - 1;
     size_t at = hash_node(graph, rewriter, n) & mask;
     while (table[at] != 0 && !equal_nodes(graph, rewriter, table[at] - 1, n)) at = (at + 1) & mask;
+    return at;
+  };
+  for (NodeId n = 0; n < graph.node_count(); ++n) {
+    if (!may_have_twin(graph, merged, n) || !is_pure(graph.op(n))) continue;
+    const size_t at = slot(n);
     if (table[at] == 0) {
       table[at] = n + 1;
+      if (++count * 2 <= table.size()) continue;
+      std::vector<uint32_t> old(2 * table.size(), 0);
+      old.swap(table);
+      for (uint32_t entry : old) {
+        if (entry != 0) table[slot(entry - 1)] = entry;
+      }
       continue;
     }
     const NodeId first = table[at] - 1;
     for (uint32_t i = 0; i < graph.output_count(n); ++i) {
       rewriter.forward(graph.output(n, i), graph.output(first, i));
+      merged.add(graph, graph.output(n, i));
+      merged.add(graph, graph.output(first, i));
     }
   }
   return rewriter.finish();

@@ -57,19 +57,21 @@ bool fold_content(Graph& graph, Rewriter& rewriter, NodeId n) {
 
 }  // namespace
 
+bool can_fold(const Graph& graph) { return graph.constant_count() > 0 || graph.any_content(); }
+
 bool fold_constants(Graph& graph, const Options& options) {
   Rewriter rewriter(graph);
   std::vector<std::shared_ptr<ir::Buffer>> results;
   // Nodes added on the way (ShapeExpr) need no visit.
   const auto count = static_cast<NodeId>(graph.node_count());
   for (NodeId n = 0; n < count; ++n) {
-    if (!is_pure(graph.op(n))) continue;
+    if (!is_pure(graph.op(n)) || rewriter.is_dead(n)) continue;
     if (fold_content(graph, rewriter, n)) continue;
     if (!options.evaluate || graph.inputs(n).empty()) continue;
     if (!all_constant(graph, rewriter, n) || !small_enough(graph, rewriter, n)) continue;
     // The evaluator reads inputs from the graph, so forwarded ones are written back first.
-    for (ValueId& v : graph.mutable_inputs(n)) {
-      if (v != kNone) v = rewriter.resolve(v);
+    for (size_t i = 0; i < graph.inputs(n).size(); ++i) {
+      graph.set_input(n, i, rewriter.input(n, i));
     }
     results.clear();
     if (is_reshape(graph.op(n))) {
@@ -80,6 +82,7 @@ bool fold_constants(Graph& graph, const Options& options) {
     }
     for (uint32_t i = 0; i < graph.output_count(n); ++i) {
       const ValueId out = graph.output(n, i);
+      if (results[i] == nullptr) continue;  // optional, and nothing reads it
       const ir::Shape shape(graph.dims(out));
       rewriter.forward(out, rewriter.insert_constant(graph.dtype(out), shape, results[i]));
     }

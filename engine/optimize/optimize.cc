@@ -12,16 +12,19 @@ namespace {
 // Constants fold before anything looks for patterns in them; cse comes after the patterns, which
 // do not mind sharing, and leaves dead nodes to "dead".
 const Pass kPasses[] = {
-    {"canonicalise", "drops nodes that change nothing, orders commutative operands", canonicalise},
-    {"fold", "computes constants and shape arithmetic ahead of time", fold_constants},
-    {"simplify", "merges transposes and reshapes, folds transposes into matmul", simplify},
-    {"gelu", "recognises gelu and silu written out", match_gelu},
-    {"norm", "recognises layer and rms normalisation written out", match_norm},
-    {"attention", "recognises attention written out, where masks are finite", match_attention},
-    {"rotary", "recognises rotary position embeddings written out", match_rotary},
-    {"cse", "merges nodes that compute the same thing", eliminate_common},
-    {"dead", "removes nodes that nothing needs", eliminate_dead},
-    {"fuse", "groups elementwise chains and epilogues into regions", nullptr},
+    {"canonicalise", "drops nodes that change nothing, orders commutative operands", canonicalise,
+     nullptr},
+    {"fold", "computes constants and shape arithmetic ahead of time", fold_constants, can_fold},
+    {"simplify", "merges transposes and reshapes, folds transposes into matmul", simplify,
+     can_simplify},
+    {"gelu", "recognises gelu and silu written out", match_gelu, can_have_gelu},
+    {"norm", "recognises layer and rms normalisation written out", match_norm, can_have_norm},
+    {"attention", "recognises attention written out, where masks are finite", match_attention,
+     can_have_attention},
+    {"rotary", "recognises rotary position embeddings written out", match_rotary, can_have_rotary},
+    {"cse", "merges nodes that compute the same thing", eliminate_common, nullptr},
+    {"dead", "removes nodes that nothing needs", eliminate_dead, nullptr},
+    {"fuse", "groups elementwise chains and epilogues into regions", nullptr, nullptr},
 };
 
 }  // namespace
@@ -55,6 +58,7 @@ void optimise(ir::Graph& graph, const Options& options) {
   for (size_t i = 0; i < passes().size(); ++i) {
     const Pass& pass = passes()[i];
     if (pass.run == nullptr || (options.disabled >> i & 1u) != 0) continue;
+    if (pass.applies != nullptr && !pass.applies(graph)) continue;
     pass.run(graph, options);
     if (options.verify) ir::verify(graph, pass.name);
   }

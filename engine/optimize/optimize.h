@@ -12,8 +12,9 @@
 
 namespace nef::optimize {
 
-// Computes a node whose inputs are all constants: fills one buffer per output. Returns false
-// when it cannot (the node is then left alone). Passed in so that this room needs no backend.
+// Computes a node whose inputs are all constants: fills one buffer per output (null for an
+// optional one without uses). Returns false when it cannot (the node is then left alone). Passed in
+// so that this room needs no backend.
 using Evaluator = std::function<bool(const ir::Graph& graph, ir::NodeId node,
                                      std::vector<std::shared_ptr<ir::Buffer>>* outputs)>;
 
@@ -28,6 +29,8 @@ struct Pass {
   const char* what;                                       // one line for --help and plans
   bool (*run)(ir::Graph& graph, const Options& options);  // true = changed something; null for
                                                           // "fuse", which forms regions
+  bool (*applies)(const ir::Graph& graph);                // cheap; false = run would find nothing;
+                                                          // null = always run
 };
 
 // All passes, in the order they run. The last is "fuse".

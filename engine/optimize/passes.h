@@ -19,6 +19,14 @@ inline bool is_reshape(nef_op op) {
          op == NEF_OP_UNSQUEEZE;
 }
 
+// Is there anything a pass could find? Decided by the ops that the graph has, without a walk.
+bool can_fold(const ir::Graph& graph);
+bool can_simplify(const ir::Graph& graph);
+bool can_have_gelu(const ir::Graph& graph);
+bool can_have_norm(const ir::Graph& graph);
+bool can_have_attention(const ir::Graph& graph);
+bool can_have_rotary(const ir::Graph& graph);
+
 bool canonicalise(ir::Graph& graph, const Options& options);
 bool fold_constants(ir::Graph& graph, const Options& options);
 bool simplify(ir::Graph& graph, const Options& options);

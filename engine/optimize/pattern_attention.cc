@@ -214,6 +214,8 @@ class Attention {
 
 }  // namespace
 
+bool can_have_attention(const Graph& graph) { return graph.may_have(NEF_OP_SOFTMAX); }
+
 bool match_attention(Graph& graph, const Options&) { return Attention(graph).run(); }
 
 }  // namespace nef::optimize

@@ -99,6 +99,11 @@ class Gelu {
 
 }  // namespace
 
+bool can_have_gelu(const Graph& graph) {
+  return graph.may_have(NEF_OP_ERF) || graph.may_have(NEF_OP_TANH) ||
+         graph.may_have(NEF_OP_SIGMOID);
+}
+
 bool match_gelu(Graph& graph, const Options&) { return Gelu(graph).run(); }
 
 }  // namespace nef::optimize

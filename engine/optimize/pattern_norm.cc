@@ -142,6 +142,10 @@ class Norm {
 
 }  // namespace
 
+bool can_have_norm(const Graph& graph) {
+  return graph.may_have(NEF_OP_SQRT) && graph.may_have(NEF_OP_REDUCE_MEAN);
+}
+
 bool match_norm(Graph& graph, const Options&) { return Norm(graph).run(); }
 
 }  // namespace nef::optimize

@@ -199,6 +199,10 @@ class Rotary {
 
 }  // namespace
 
+bool can_have_rotary(const Graph& graph) {
+  return graph.may_have(NEF_OP_CONCAT) && graph.may_have(NEF_OP_NEG);
+}
+
 bool match_rotary(Graph& graph, const Options&) { return Rotary(graph).run(); }
 
 }  // namespace nef::optimize

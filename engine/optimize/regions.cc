@@ -51,7 +51,6 @@ class Fusion {
   explicit Fusion(const Graph& graph)
       : graph_(graph),
         n_(static_cast<NodeId>(graph.node_count())),
-        uses_(graph.value_count(), 0),
         group_(n_),
         size_(n_, 1),
         head_(n_, kNone),
@@ -61,7 +60,6 @@ class Fusion {
   }
 
   Regions run() {
-    count_uses();
     // Users come after producers, so walking backwards meets the user's region complete.
     for (NodeId n = n_; n-- > 0;) {
       const OpClass cls = ir::spec(graph_.op(n)).cls;
@@ -77,16 +75,6 @@ class Fusion {
   }
 
  private:
-  void count_uses() {
-    for (NodeId n = 0; n < n_; ++n) {
-      for (ValueId v : graph_.inputs(n)) {
-        if (v != kNone) ++uses_[v];
-      }
-    }
-    // A graph output is memory of its own: it may not vanish into a region.
-    for (ValueId v : graph_.graph_outputs()) uses_[v] += 2;
-  }
-
   bool same_device(NodeId a, NodeId b) const {
     return graph_.node_devices().empty() ||
            graph_.node_devices().get(a) == graph_.node_devices().get(b);
@@ -94,7 +82,7 @@ class Fusion {
 
   // The node that makes v if it may join the region of `root`.
   NodeId candidate(ValueId v, NodeId root) const {
-    if (v == kNone || uses_[v] != 1) return kNone;
+    if (v == kNone || graph_.uses(v) != 1) return kNone;
     const NodeId p = graph_.producer(v);
     if (p == kNone || graph_.output_count(p) != 1 || !same_device(p, root)) return kNone;
     if (size_[root] >= kMaxRegionNodes) return kNone;
@@ -218,7 +206,6 @@ class Fusion {
 
   const Graph& graph_;
   const NodeId n_;
-  std::vector<uint32_t> uses_;
   std::vector<NodeId> group_;   // root of each node's region
   std::vector<uint32_t> size_;  // per root
   std::vector<NodeId> head_;    // per root: its contraction

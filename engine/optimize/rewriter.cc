@@ -24,6 +24,12 @@ void Rewriter::forward(ValueId from, ValueId to) {
   changed_ = true;
 }
 
+bool Rewriter::is_dead(NodeId n) const {
+  uint32_t uses = 0;
+  for (uint32_t i = 0; i < graph_.output_count(n); ++i) uses |= graph_.uses(graph_.output(n, i));
+  return uses == 0;
+}
+
 void Rewriter::rewrite(NodeId n, nef_op op, std::span<const ValueId> inputs,
                        std::span<const int64_t> attr_words) {
   graph_.rewrite_node(n, op, inputs, attr_words);
@@ -32,7 +38,7 @@ void Rewriter::rewrite(NodeId n, nef_op op, std::span<const ValueId> inputs,
 
 ValueId Rewriter::insert(nef_op op, std::span<const ValueId> inputs,
                          std::span<const int64_t> attr_words) {
-  changed_ = true;
+  changed_ = added_nodes_ = true;
   return builder_.value(op, inputs, attr_words);
 }
 
@@ -47,23 +53,10 @@ ValueId Rewriter::insert_dims(std::span<const ir::Dim> elements) {
   if (ir::dims_static(elements)) return builder_.ints(elements);
   const ir::Dim count[1] = {static_cast<ir::Dim>(elements.size())};
   const Graph::Type type{NEF_INT64, graph_.shapes().intern(count)};
+  added_nodes_ = true;
   const NodeId n = graph_.add_node(NEF_OP_SHAPE_EXPR, {}, {}, {&type, 1});
   graph_.set_content(graph_.output(n), elements);
   return graph_.output(n);
-}
-
-bool Rewriter::finish() {
-  if (!changed_) return false;
-  for (NodeId n = 0; n < graph_.node_count(); ++n) {
-    for (ValueId& v : graph_.mutable_inputs(n)) {
-      if (v != kNone) v = resolve(v);
-    }
-  }
-  for (size_t i = 0; i < graph_.graph_outputs().size(); ++i) {
-    graph_.set_graph_output(i, resolve(graph_.graph_outputs()[i]));
-  }
-  rebuild(graph_);
-  return true;
 }
 
 namespace {
@@ -111,37 +104,35 @@ bool in_order(const Graph& graph) {
   return true;
 }
 
-// The same for a graph in order, which keeps the author's order: one sweep back, one forward.
-std::vector<NodeId> needed_by_sweeping(const Graph& graph) {
-  std::vector<uint8_t> live(graph.node_count(), 0);
-  const auto mark = [&](ValueId v) {
-    const NodeId p = v == kNone ? kNone : graph.producer(v);
-    if (p != kNone) live[p] = 1;
-  };
-  for (ValueId v : graph.graph_outputs()) mark(v);
-  for (auto n = static_cast<NodeId>(graph.node_count()); n-- > 0;) {
-    if (live[n] == 0) continue;
-    for (ValueId v : graph.inputs(n)) mark(v);
-  }
-  std::vector<NodeId> order;
-  order.reserve(graph.node_count());
-  for (NodeId n = 0; n < graph.node_count(); ++n) {
-    if (live[n] != 0) order.push_back(n);
-  }
-  return order;
-}
-
 }  // namespace
 
+bool Rewriter::finish() {
+  if (!changed_) return false;
+  if (!forward_.empty()) {
+    for (NodeId n = 0; n < graph_.node_count(); ++n) {
+      const auto in = graph_.inputs(n);
+      for (size_t i = 0; i < in.size(); ++i) {
+        const ValueId now = in[i] == kNone ? kNone : resolve(in[i]);
+        if (now != in[i]) graph_.set_input(n, i, now);
+      }
+    }
+    for (size_t i = 0; i < graph_.graph_outputs().size(); ++i) {
+      graph_.set_graph_output(i, resolve(graph_.graph_outputs()[i]));
+    }
+  }
+  if (added_nodes_ && !in_order(graph_)) rebuild(graph_);
+  return true;
+}
+
 void rebuild(Graph& graph) {
-  const std::vector<NodeId> order =
-      in_order(graph) ? needed_by_sweeping(graph) : needed_by_walking(graph);
+  const std::vector<NodeId> order = needed_by_walking(graph);
 
   Graph out;
   out.pool() = std::move(graph.pool());
   out.shapes() = std::move(graph.shapes());
   out.extras() = std::move(graph.extras());
-  out.reserve(order.size(), graph.value_count());
+  out.reserve(
+      {order.size(), graph.value_count(), 2 * order.size(), 0, graph.graph_inputs().size()});
   std::vector<ValueId> map(graph.value_count(), kNone);
   const auto carry = [&](ValueId from, ValueId to) {
     map[from] = to;

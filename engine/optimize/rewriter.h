@@ -9,8 +9,9 @@
 
 namespace nef::optimize {
 
-// Edits a graph in place: values are forwarded to others, nodes rewritten or added. The graph is
-// only rebuilt (in order, without what nothing needs) when something changed.
+// Edits a graph in place: values are forwarded to others, nodes rewritten or added. What nothing
+// needs afterwards has no uses and stays until the pass "dead"; the nodes are put in order again
+// when some were added.
 class Rewriter {
  public:
   explicit Rewriter(ir::Graph& graph) : graph_(graph), builder_(graph) {}
@@ -30,7 +31,7 @@ class Rewriter {
   // Replaces what a node computes; its outputs keep their types.
   void rewrite(ir::NodeId n, nef_op op, std::span<const ir::ValueId> inputs,
                std::span<const int64_t> attr_words);
-  // A new node whose users come before it in the node list: finish() restores the order.
+  // A new node, whose users come before it in the node list: finish() restores the order.
   ir::ValueId insert(nef_op op, std::span<const ir::ValueId> inputs,
                      std::span<const int64_t> attr_words = {});
   ir::ValueId insert_constant(nef_dtype dtype, std::span<const ir::Dim> dims,
@@ -38,6 +39,8 @@ class Rewriter {
   // An int64 vector known as dims: a constant when they are numbers, else a ShapeExpr node.
   ir::ValueId insert_dims(std::span<const ir::Dim> elements);
   void mark_changed() { changed_ = true; }
+  // Nothing reads its outputs any more.
+  bool is_dead(ir::NodeId n) const;
 
   build::Builder& builder() { return builder_; }
   // Applies the edits. Returns whether there were any.
@@ -47,7 +50,7 @@ class Rewriter {
   ir::Graph& graph_;
   build::Builder builder_;
   std::vector<ir::ValueId> forward_;
-  bool changed_ = false;
+  bool changed_ = false, added_nodes_ = false;
 };
 
 // Copies what the outputs need into a fresh graph, in topological order; graph inputs all stay.

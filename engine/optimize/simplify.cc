@@ -122,6 +122,12 @@ class Simplifier {
 
 }  // namespace
 
+bool can_simplify(const Graph& graph) {
+  return graph.may_have(NEF_OP_TRANSPOSE) || graph.may_have(NEF_OP_RESHAPE) ||
+         graph.may_have(NEF_OP_FLATTEN) || graph.may_have(NEF_OP_SQUEEZE) ||
+         graph.may_have(NEF_OP_UNSQUEEZE);
+}
+
 bool simplify(Graph& graph, const Options&) { return Simplifier(graph).run(); }
 
 }  // namespace nef::optimize

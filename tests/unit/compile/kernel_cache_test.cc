@@ -59,7 +59,7 @@ struct One {
     describe(NEF_PRECISION_EXACT);
   }
   std::string describe(nef_precision precision) {
-    desc.set(graph, regions, regions.list[0], use_counts(graph), precision);
+    desc.set(graph, regions, regions.list[0], precision);
     return desc.key();
   }
   std::string key() const { return desc.key(); }
@@ -104,7 +104,7 @@ TEST(RegionKey, NamesAllThatAKernelDependsOn) {
       build::Builder(graph).value(NEF_OP_ADD, std::vector{x, x});
       const optimize::Regions regions = optimize::single_node_regions(graph);
       RegionDesc desc;
-      desc.set(graph, regions, regions.list[0], use_counts(graph), NEF_PRECISION_EXACT);
+      desc.set(graph, regions, regions.list[0], NEF_PRECISION_EXACT);
       return desc.key();
     }());
   }
@@ -119,7 +119,7 @@ TEST(RegionKey, NamesAllThatAKernelDependsOn) {
     builder.value(NEF_OP_RESHAPE, in, ir::AttrBuilder(NEF_OP_RESHAPE).build());
     const optimize::Regions regions = optimize::single_node_regions(graph);
     RegionDesc desc;
-    desc.set(graph, regions, regions.list[0], use_counts(graph), NEF_PRECISION_EXACT);
+    desc.set(graph, regions, regions.list[0], NEF_PRECISION_EXACT);
     other(desc.key());
   }
 }
@@ -132,7 +132,7 @@ TEST(RegionKey, IsTheSameInAnotherGraphAndForAnySize) {
     build::Builder(graph).value(NEF_OP_RELU, std::vector{graph.add_input("x", NEF_FLOAT32, dims)});
     const optimize::Regions regions = optimize::single_node_regions(graph);
     RegionDesc desc;
-    desc.set(graph, regions, regions.list[0], use_counts(graph), NEF_PRECISION_EXACT);
+    desc.set(graph, regions, regions.list[0], NEF_PRECISION_EXACT);
     return desc.key();
   };
   EXPECT_EQ(symbolic("batch", 8), symbolic("rows", 4096));

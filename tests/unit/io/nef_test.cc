@@ -448,7 +448,7 @@ TEST(Nef, AMillionNodesOnASmallStack) {
   static constexpr uint32_t kNodes = 1'000'000;
   const auto body = [] {
     Graph g;
-    g.reserve(kNodes, kNodes + 1);
+    g.reserve({.nodes = kNodes, .values = kNodes + 1});
     build::Builder build(g);
     ValueId v = g.add_input("x", NEF_FLOAT32, std::vector<Dim>{g.pool().symbol("n"), 4});
     for (uint32_t i = 0; i < kNodes; ++i) v = build.value(NEF_OP_NEG, std::vector{v});

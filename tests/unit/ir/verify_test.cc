@@ -79,10 +79,10 @@ TEST(Verify, WrongTypes) {
 }
 
 TEST(Verify, WrongLinks) {
-  expect_fault([](Sample& s) { s.graph.mutable_inputs(0)[0] = s.sum; }, "before it is made");
-  expect_fault([](Sample& s) { s.graph.mutable_inputs(0)[0] = 999; }, "which is none");
-  expect_fault([](Sample& s) { s.graph.mutable_inputs(0)[0] = kNone; }, "is missing");
-  expect_fault([](Sample& s) { s.graph.mutable_inputs(1)[1] = s.x; }, "does not infer");
+  expect_fault([](Sample& s) { s.graph.set_input(0, 0, s.sum); }, "before it is made");
+  expect_fault([](Sample& s) { s.graph.set_input(0, 0, 999); }, "which is none");
+  expect_fault([](Sample& s) { s.graph.set_input(0, 0, kNone); }, "is missing");
+  expect_fault([](Sample& s) { s.graph.set_input(1, 1, s.x); }, "does not infer");
   expect_fault([](Sample& s) { s.graph.clear_outputs(); }, "no outputs");
 }
 
