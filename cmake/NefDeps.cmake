@@ -54,6 +54,7 @@ else()
   nef_dep_source(highway "${NEF_HWY_DIR}" hwy_dir)
   nef_require_file("${hwy_dir}/hwy/per_target.cc" "NEF_HWY_DIR is not a Highway 1.3 source folder")
   message(STATUS "Highway: sources in ${hwy_dir}")
+  nef_path_as("${hwy_dir}" highway)
   # Only what dispatch and aligned allocation need; the rest of Highway is headers.
   add_library(nef_dep_hwy OBJECT
     "${hwy_dir}/hwy/targets.cc" "${hwy_dir}/hwy/abort.cc"
@@ -83,6 +84,7 @@ else()
   nef_dep_source(cjson "${NEF_CJSON_DIR}" cjson_dir)
   nef_require_file("${cjson_dir}/cJSON.c" "NEF_CJSON_DIR is not a cJSON source folder")
   message(STATUS "cJSON: sources in ${cjson_dir}")
+  nef_path_as("${cjson_dir}" cjson)
   configure_file("${cjson_dir}/cJSON.h" "${PROJECT_BINARY_DIR}/deps-include/cjson/cJSON.h" COPYONLY)
   add_library(nef_dep_cjson OBJECT "${cjson_dir}/cJSON.c")
   target_link_libraries(nef_dep_cjson PRIVATE nef_hidden)

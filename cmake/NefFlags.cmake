@@ -21,6 +21,18 @@ target_compile_options(nef_hidden INTERFACE -fvisibility=hidden
   $<$<COMPILE_LANGUAGE:CXX>:-fvisibility-inlines-hidden>
   $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>>:-fno-gnu-unique>)
 target_compile_definitions(nef_hidden INTERFACE NEF_BUILDING_LIBRARY=1)
+# With NEF_REPRODUCIBLE the same bytes from any folder and with or without ccache: nef_path_as(DIR
+# NAME) spells the files of a folder as NAME/... in messages and line tables, whether the compiler is
+# given their full path or, by ccache, one relative to the build folder.
+function(nef_path_as dir name)
+  if(NOT NEF_REPRODUCIBLE)
+    return()
+  endif()
+  cmake_path(RELATIVE_PATH dir BASE_DIRECTORY "${PROJECT_BINARY_DIR}" OUTPUT_VARIABLE relative)
+  target_compile_options(nef_hidden INTERFACE
+    "-ffile-prefix-map=${dir}=${name}" "-ffile-prefix-map=${relative}=${name}")
+endfunction()
+nef_path_as("${PROJECT_SOURCE_DIR}" nef)
 
 # Sanitizers apply to everything, third-party sources included.
 if(NEF_SANITIZE STREQUAL "address")

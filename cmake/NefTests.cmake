@@ -20,7 +20,15 @@ if(NOT TARGET nef_internal)
   return()
 endif()
 
-find_package(GTest REQUIRED)
+if(CMAKE_CROSSCOMPILING)
+  # The system's GoogleTest is for the system's own processor; Debian keeps its sources beside it.
+  nef_require_file(/usr/src/googletest/CMakeLists.txt "GoogleTest's sources (package googletest)")
+  set(INSTALL_GTEST OFF)
+  set(BUILD_GMOCK OFF)
+  add_subdirectory(/usr/src/googletest "${PROJECT_BINARY_DIR}/googletest" EXCLUDE_FROM_ALL SYSTEM)
+else()
+  find_package(GTest REQUIRED)
+endif()
 include(GoogleTest)
 
 set(support "")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Which Highway targets the float kernels are compiled for. The ones left out add no instruction
-// that these kernels use, so they would only cost build time; dispatch then takes the next lower.
-#define HWY_DISABLED_TARGETS \
-  (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL | HWY_AVX3_ZEN4 | HWY_AVX3_SPR | HWY_AVX10_2)
+// Highway targets of the float kernels: one left out adds no instruction that they use.
+#define HWY_DISABLED_TARGETS                                                                    \
+  (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL | HWY_AVX3_ZEN4 | HWY_AVX3_SPR | HWY_AVX10_2 | HWY_NEON | \
+   HWY_NEON_BF16 | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)

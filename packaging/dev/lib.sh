@@ -220,11 +220,11 @@ install_file() {  # install_file FROM TO
 
 # Hands archive and headers to the Go package. The stamp header carries their hash: Go watches
 # the headers of a package, not its archives, so this is what makes it relink after a change.
-stage_go_archive() {
+stage_go_archive() {  # stage_go_archive [PLATFORM ARCHIVE]
   local dir archive header stamp
-  archive="$NEF_RELEASE/lib/libnef.a"
+  archive="${2:-$NEF_RELEASE/lib/libnef.a}"
   [ -f "$archive" ] || die "no $archive" "the C API is not built; see the output above"
-  dir="$NEF_ROOT/go/native/lib/$(platform)"
+  dir="$NEF_ROOT/go/native/lib/${1:-$(platform)}"
   mkdir -p "$dir/include/nef"
   install_file "$archive" "$dir/libnef.a"
   for header in "$NEF_ROOT"/capi/include/nef/*.h; do

@@ -26,7 +26,7 @@ go_format() {
   bad=$(files '*.go' | xargs -r gofmt -l)
   [ -z "$bad" ] || { echo "not formatted (./dev fmt): $bad" && return 1; }
 }
-shell_scripts() { files dev '*.sh' .ci/run | xargs -r shellcheck -x -S warning; }
+shell_scripts() { files dev '*.sh' .ci/run packaging/release | xargs -r shellcheck -x -S warning; }
 spdx() {
   local bad
   bad=$(files '*.h' '*.cc' '*.c' '*.go' '*.py' '*.sh' '*.cmake' |

@@ -5,36 +5,108 @@
 // inputs are int64 or float32.
 //
 //	service --model minilm.nef --listen 127.0.0.1:8080
+//	service --model oci://registry.example/models/demo:v1
+//
+// A model in an OCI registry is pulled, verified and validated at the start. Such a model is made
+// and pushed by
+//
+//	service --publish registry.example/models/demo:v1
 //
 // One program is planned and compiled at the start; all requests share it. A client that goes away
 // cancels its run.
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"log"
 	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/Hexa08/NEF"
+
+	"github.com/Hexa08/NEF/go/hydra/registry"
 )
 
 const maxRequest = 16 << 20
 
 func main() {
-	model := flag.String("model", "minilm.nef", "the model to serve")
+	model := flag.String("model", "minilm.nef", "the model to serve, a file or oci://HOST/NAME:TAG")
 	listen := flag.String("listen", "127.0.0.1:8080", "address to listen on")
+	reference := flag.String("publish", "", "push the demo model to this reference, and end")
+	var o registry.Options
+	flag.BoolVar(&o.PlainHTTP, "plain-http", false, "talk to the registry without TLS")
 	flag.Parse()
-	s, err := newService(*model)
+	if *reference != "" {
+		digest, err := publish(context.Background(), *reference, o)
+		if err != nil {
+			log.Fatal(err)
+		}
+		log.Printf("pushed %s with digest %s", *reference, digest)
+		return
+	}
+	s, err := openService(context.Background(), *model, o)
 	if err != nil {
 		log.Fatal(err)
 	}
 	log.Printf("serving %s on http://%s", *model, *listen)
 	server := http.Server{Addr: *listen, Handler: s, ReadTimeout: time.Minute}
 	log.Fatal(server.ListenAndServe())
+}
+
+// publish builds the demo model, y = gelu(x w), and pushes it.
+func publish(ctx context.Context, reference string, o registry.Options) (digest string, err error) {
+	const in, out = 64, 32
+	weights := make([]float32, in*out)
+	for i := range weights {
+		weights[i] = float32(i%out) / out
+	}
+	x := nef.Input("x", nef.Float32, nef.DimRange("batch", 1, 64), in)
+	graph, err := nef.NewGraph(nef.Outputs{"y": nef.Gelu(nef.MatMul(x, nef.Tensor(weights, []int{in, out})))})
+	if err != nil {
+		return "", err
+	}
+	defer graph.Close()
+	folder, err := os.MkdirTemp("", "publish-")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(folder)
+	path := filepath.Join(folder, "demo.nef")
+	if err := graph.Save(path, nef.SaveOptions{Bundle: true}); err != nil {
+		return "", err
+	}
+	artifact, err := registry.Push(ctx, path, reference, o)
+	if err != nil {
+		return "", err
+	}
+	return artifact.Digest, nil
+}
+
+// openService serves a model from a file or, when it begins with oci://, from a registry.
+func openService(ctx context.Context, model string, o registry.Options) (*service, error) {
+	if !strings.HasPrefix(model, registry.Scheme) {
+		return newService(model)
+	}
+	folder, err := os.MkdirTemp("", "service-")
+	if err != nil {
+		return nil, err
+	}
+	// The program keeps the weights mapped; their file need not stay.
+	defer os.RemoveAll(folder)
+	path := filepath.Join(folder, "model.nef")
+	artifact, err := registry.Pull(ctx, model, path, o)
+	if err != nil {
+		return nil, err
+	}
+	log.Printf("pulled %s with digest %s", artifact.Reference, artifact.Digest)
+	return newService(path)
 }
 
 type service struct {

@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -13,6 +14,9 @@ import (
 	"testing"
 
 	"github.com/Hexa08/NEF"
+	server "github.com/google/go-containerregistry/pkg/registry"
+
+	"github.com/Hexa08/NEF/go/hydra/registry"
 )
 
 // newTestService serves y = x + table[i], with x float32 [batch 2] and i int64 [batch].
@@ -87,5 +91,30 @@ func TestServiceNamesFaults(t *testing.T) {
 		if code != http.StatusBadRequest || !strings.Contains(text, want) {
 			t.Errorf("%s: %d %s, want one with %q", body, code, text, want)
 		}
+	}
+}
+
+func TestModelFromARegistry(t *testing.T) {
+	t.Setenv("DOCKER_CONFIG", t.TempDir())
+	s := httptest.NewServer(server.New(server.Logger(log.New(io.Discard, "", 0))))
+	defer s.Close()
+	reference := strings.TrimPrefix(s.URL, "http://") + "/models/demo:v1"
+	plain := registry.Options{PlainHTTP: true}
+	if _, err := publish(t.Context(), reference, plain); err != nil {
+		t.Fatal(err)
+	}
+	pulled, err := openService(t.Context(), registry.Scheme+reference, plain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pulled.program.Close()
+	running := httptest.NewServer(pulled)
+	defer running.Close()
+	code, text := post(t, running, `{"x": {"shape": [1, 64], "data": [`+strings.Repeat("0,", 63)+`1]}}`)
+	if code != http.StatusOK || !strings.Contains(text, `"shape":[1,32]`) {
+		t.Errorf("%d %s", code, text)
+	}
+	if _, err := openService(t.Context(), registry.Scheme+reference+"x", plain); err == nil {
+		t.Error("a tag that is not there was served")
 	}
 }

@@ -95,7 +95,8 @@ func (a *app) command() *cobra.Command {
 		return usagef("%w; %s --help lists the flags", err, cmd.CommandPath())
 	})
 	root.AddCommand(a.runCommand(), a.buildCommand(), a.inspectCommand(), a.planCommand(),
-		a.devicesCommand(), a.benchCommand(), a.traceCommand(), a.versionCommand())
+		a.devicesCommand(), a.benchCommand(), a.traceCommand(), a.pushCommand(), a.pullCommand(),
+		a.versionCommand())
 	return root
 }
 

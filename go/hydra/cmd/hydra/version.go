@@ -10,6 +10,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// release is the version of a released command, set when it is linked.
+var release string
+
 func (a *app) versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
@@ -17,7 +20,9 @@ func (a *app) versionCommand() *cobra.Command {
 		Args:  exactly(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			command := "(devel)"
-			if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+			if release != "" {
+				command = release
+			} else if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
 				command = info.Main.Version
 			}
 			platform := runtime.GOOS + "/" + runtime.GOARCH
