@@ -3,6 +3,7 @@
 // rounding of the unoptimised graph's.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
