@@ -3,6 +3,11 @@
 # (tests/unit/ir -> unit_ir) and labelled with each part of it. Other .cc files in such a folder
 # are helpers of that program; tests/support is linked into all of them.
 set(tests "${PROJECT_SOURCE_DIR}/tests")
+# A hang ends a test; a sanitizer on a busy machine is slow, not hung.
+set(NEF_TEST_SECONDS 300)
+if(NEF_SANITIZE)
+  set(NEF_TEST_SECONDS 2400)
+endif()
 # The system's Python: project scripts need only the standard library, whatever PATH offers.
 find_program(NEF_PYTHON python3 HINTS /usr/bin NO_DEFAULT_PATH)
 find_program(NEF_PYTHON python3 REQUIRED)
@@ -82,7 +87,7 @@ foreach(folder ${folders})
   # Listed when ctest runs, so that a program that cannot start does not break the build.
   gtest_discover_tests(${name} TEST_PREFIX "${name}." DISCOVERY_MODE PRE_TEST
     WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"
-    PROPERTIES LABELS "${labels}" TIMEOUT 300)
+    PROPERTIES LABELS "${labels}" TIMEOUT ${NEF_TEST_SECONDS})
 endforeach()
 
 # ---- C tests and examples: C11, against the hidden archive exactly as a user links it
@@ -106,7 +111,7 @@ function(nef_c_programs prefix dir label)
     endif()
     nef_test_paths(${name})
     add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY "${PROJECT_BINARY_DIR}")
-    set_tests_properties(${name} PROPERTIES LABELS "${label}" TIMEOUT 300)
+    set_tests_properties(${name} PROPERTIES LABELS "${label}" TIMEOUT ${NEF_TEST_SECONDS})
   endforeach()
 endfunction()
 nef_c_programs(capi tests/capi "capi")
