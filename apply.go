@@ -122,6 +122,7 @@ type attrArgs struct {
 	ints   []C.int64_t
 	floats []C.double
 	text   []byte
+	names  []*C.char // owned, of Call
 }
 
 func (a *attrArgs) add(op opID, attrs []attr) *Error {

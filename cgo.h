@@ -41,6 +41,35 @@ static inline nef_status* nefgo_tensor_create(nef_dtype dtype, size_t rank, cons
   return st;
 }
 
+static inline nef_status* nefgo_tensor_map(nef_dtype dtype, size_t rank, const int64_t* shape,
+                                           int32_t fd, uint64_t offset, const char* name,
+                                           uintptr_t* out) {
+  nef_tensor* t = NULL;
+  nef_status* st = nef_tensor_map(dtype, rank, shape, fd, offset, name, &t);
+  *out = (uintptr_t)t;
+  return st;
+}
+
+static inline void nefgo_free_data(void* data, void* user) {
+  (void)user;
+  free(data);
+}
+
+/* Memory for a tensor of so many bytes; NULL when there is none. */
+static inline void* nefgo_data_alloc(size_t bytes) {
+  void* data = NULL;
+  return posix_memalign(&data, 64, bytes == 0 ? 64 : bytes) == 0 ? data : NULL;
+}
+
+/* A tensor that takes over what nefgo_data_alloc returned. */
+static inline nef_status* nefgo_tensor_adopt(nef_dtype dtype, size_t rank, const int64_t* shape,
+                                             void* data, size_t bytes, uintptr_t* out) {
+  nef_tensor* t = NULL;
+  nef_status* st = nef_tensor_wrap(dtype, rank, shape, data, bytes, nefgo_free_data, NULL, &t);
+  *out = (uintptr_t)t;
+  return st;
+}
+
 /* Symbol i is the text at names + name_at[i]; name_at[i] < 0 means a number. */
 static inline nef_status* nefgo_tensor_input(const char* name, nef_dtype dtype, size_t rank,
                                              const int64_t* value, const int64_t* min,
@@ -114,14 +143,20 @@ static inline nef_status* nefgo_op_call(const char* op, const uintptr_t* inputs,
 
 /* ---- graphs */
 
-/* names holds count texts, one after the other, each ending in NUL. */
-static inline nef_status* nefgo_graph_capture(const uintptr_t* outputs, const char* names,
+/* names holds count texts, one after the other, each ending in NUL. inputs may be NULL: then they
+ * are those that are met. */
+static inline nef_status* nefgo_graph_capture(const uintptr_t* inputs, size_t n_inputs,
+                                              const uintptr_t* outputs, const char* names,
                                               size_t count, uintptr_t* out) {
   nef_graph* g = NULL;
   const char** list = (const char**)calloc(count + 1, sizeof *list);
   if (list == NULL) return nef_graph_capture(NULL, NULL, 0, &g); /* never succeeds */
   for (size_t i = 0; i < count; ++i, names += strlen(names) + 1) list[i] = names;
-  nef_status* st = nef_graph_capture((const nef_tensor* const*)outputs, list, count, &g);
+  nef_status* st =
+      inputs == NULL
+          ? nef_graph_capture((const nef_tensor* const*)outputs, list, count, &g)
+          : nef_graph_capture_inputs((const nef_tensor* const*)inputs, n_inputs,
+                                     (const nef_tensor* const*)outputs, list, count, &g);
   free(list);
   *out = (uintptr_t)g;
   return st;

@@ -55,7 +55,26 @@ func NewGraph(outputs Outputs) (*Graph, error) {
 }
 
 // NewOrderedGraph is [NewGraph] with the outputs in the given order.
-func NewOrderedGraph(outputs ...Output) (*Graph, error) {
+func NewOrderedGraph(outputs ...Output) (*Graph, error) { return capture(nil, outputs) }
+
+// NewGraphWithInputs is [NewOrderedGraph] with the inputs given too: placeholders made by [Input],
+// in the graph's order, whether an output depends on them or not. It fails with [ErrUnknownName]
+// when an output depends on another placeholder.
+func NewGraphWithInputs(inputs []*Value, outputs ...Output) (*Graph, error) {
+	ins := make([]C.uintptr_t, 0, len(inputs)+1)
+	for i, in := range inputs {
+		if err := in.begin("graph"); err != nil {
+			endAll(inputs[:i])
+			return nil, err
+		}
+		ins = append(ins, in.ptr())
+	}
+	defer endAll(inputs)
+	return capture(append(ins, 0), outputs)
+}
+
+// capture takes the inputs, followed by a 0, or nil for those that are met.
+func capture(inputs []C.uintptr_t, outputs []Output) (*Graph, error) {
 	if skew != nil {
 		return nil, skew
 	}
@@ -76,7 +95,8 @@ func NewOrderedGraph(outputs ...Output) (*Graph, error) {
 	defer endOutputs(outputs)
 	names, ptrs = append(names, 0), append(ptrs, 0)
 	var graph C.uintptr_t
-	st := C.nefgo_graph_capture(&ptrs[0], (*C.char)(unsafe.Pointer(&names[0])), C.size_t(len(outputs)), &graph)
+	st := C.nefgo_graph_capture(unsafe.SliceData(inputs), C.size_t(max(len(inputs)-1, 0)), &ptrs[0],
+		(*C.char)(unsafe.Pointer(&names[0])), C.size_t(len(outputs)), &graph)
 	return newGraph(graph, fromStatus(st))
 }
 

@@ -4,6 +4,8 @@ package nef
 
 // #cgo noescape nefgo_tensor_create
 // #cgo nocallback nefgo_tensor_create
+// #cgo nocallback nefgo_tensor_map
+// #cgo nocallback nefgo_tensor_adopt
 // #cgo noescape nefgo_tensor_input
 // #cgo nocallback nefgo_tensor_input
 // #include "cgo.h"
@@ -12,6 +14,7 @@ import "C"
 import (
 	"fmt"
 	"math"
+	"os"
 	"unsafe"
 )
 
@@ -70,6 +73,91 @@ func createTensor(op string, dtype DType, shape []int, elements int, data unsafe
 		return errorValue(err)
 	}
 	return newValue(uintptr(out), int64(elements)*int64(dtype.Size()))
+}
+
+// Fill is a value whose elements fill writes: it gets memory of the value's size, row-major, in the
+// machine's byte order, which holds anything, and must write all of it. It is called once, before
+// Fill returns, and must not keep the slice. Unlike with [FromBytes] the elements are in memory
+// once. An error of fill becomes the value's.
+func Fill(dtype DType, shape []int, fill func(data []byte) error) *Value {
+	if skew != nil {
+		return errorValue(skew)
+	}
+	dims, bytes, err := sizeOf("fill", dtype, shape)
+	if err != nil {
+		return errorValue(err)
+	}
+	data := C.nefgo_data_alloc(C.size_t(bytes))
+	if data == nil {
+		return errorValue(newError(CodeOutOfMemory, "fill", "cannot allocate %d bytes", bytes))
+	}
+	if err := fill(unsafe.Slice((*byte)(data), bytes)); err != nil {
+		C.free(data)
+		return errorValue(err)
+	}
+	var out C.uintptr_t
+	st := C.nefgo_tensor_adopt(C.nef_dtype(dtype), C.size_t(len(shape)), &dims[0], data, C.size_t(bytes), &out)
+	if err := fromStatus(st); err != nil {
+		return errorValue(err)
+	}
+	return newValue(uintptr(out), int64(bytes))
+}
+
+// FromFile is a value over a range of a regular file: its elements, row-major and little-endian,
+// begin at offset. They are mapped, not read, so that [Graph.Save] writes weights of any size with
+// little memory. The file may be closed at once, but must not be cut short while the value, or
+// anything made from it, is in use. A saved graph calls the tensor name, if it is not empty.
+func FromFile(f *os.File, offset int64, dtype DType, shape []int, name string) *Value {
+	if skew != nil {
+		return errorValue(skew)
+	}
+	dims, _, err := sizeOf("from file", dtype, shape)
+	if err == nil && offset < 0 {
+		err = newError(CodeOutOfRange, "from file", "offset %d is negative", offset)
+	}
+	var text *C.char
+	if err == nil {
+		text, err = cText("from file", name)
+	}
+	if err != nil {
+		return errorValue(err)
+	}
+	var out C.uintptr_t
+	st := C.nefgo_tensor_map(C.nef_dtype(dtype), C.size_t(len(shape)), &dims[0], C.int32_t(f.Fd()),
+		C.uint64_t(offset), text, &out)
+	if err := fromStatus(st); err != nil {
+		return errorValue(err)
+	}
+	return newValue(uintptr(out), 0)
+}
+
+// sizeOf is a shape as C takes it, and how many bytes it needs.
+func sizeOf(op string, dtype DType, shape []int) (dims [maxRank]C.int64_t, bytes int, err *Error) {
+	size := dtype.Size()
+	if size == 0 {
+		return dims, 0, newError(CodeInvalidArgument, op, "%d is no dtype", int32(dtype))
+	}
+	elements, empty := 1, false
+	for _, n := range shape {
+		empty = empty || n == 0
+	}
+	for _, n := range shape {
+		if n > 0 && elements <= math.MaxInt/size/n {
+			elements *= n
+		} else if !empty {
+			elements = -1 // wrong in any case; checkShape says why
+		}
+	}
+	if empty {
+		elements = 0
+	}
+	if err := checkShape(op, shape, elements); err != nil {
+		return dims, 0, err
+	}
+	for i, n := range shape {
+		dims[i] = C.int64_t(n)
+	}
+	return dims, elements * size, nil
 }
 
 // checkShape says what is wrong with a shape for that many elements.

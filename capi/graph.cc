@@ -96,22 +96,53 @@ void nef_save_options_init(nef_save_options* options, size_t struct_size) {
   nef::capi::init_options(options, struct_size, nef_save_options{});
 }
 
+namespace {
+
+struct NamedOutputs {
+  std::vector<build::LazyTensor*> tensors;
+  std::vector<std::string> names;
+};
+
+NamedOutputs named_outputs(const nef_tensor* const* outputs, const char* const* names,
+                           size_t count) {
+  if (count == 0) nef::fail(NEF_INVALID_ARGUMENT, "graph", "a graph needs at least one output");
+  need(outputs, "graph", "the list of outputs");
+  need(names, "graph", "the list of output names");
+  NamedOutputs out;
+  for (size_t i = 0; i < count; ++i) {
+    need(outputs[i], "graph", "an output");
+    need(names[i], "graph", "an output's name");
+    out.tensors.push_back(unwrap(outputs[i]));
+    out.names.emplace_back(names[i]);
+  }
+  return out;
+}
+
+}  // namespace
+
 nef_status* nef_graph_capture(const nef_tensor* const* outputs, const char* const* names,
                               size_t count, nef_graph** out) {
   return guard("graph", [&] {
     need(out, "graph", "the out pointer");
-    if (count == 0) nef::fail(NEF_INVALID_ARGUMENT, "graph", "a graph needs at least one output");
-    need(outputs, "graph", "the list of outputs");
-    need(names, "graph", "the list of output names");
-    std::vector<build::LazyTensor*> tensors;
-    std::vector<std::string> texts;
-    for (size_t i = 0; i < count; ++i) {
-      need(outputs[i], "graph", "an output");
-      need(names[i], "graph", "an output's name");
-      tensors.push_back(unwrap(outputs[i]));
-      texts.emplace_back(names[i]);
+    const NamedOutputs o = named_outputs(outputs, names, count);
+    build::Captured captured = build::capture(o.tensors, o.names, build::LeafMode::Constants);
+    *out = nef::capi::make_graph(std::make_shared<const ir::Graph>(std::move(captured.graph)));
+  });
+}
+
+nef_status* nef_graph_capture_inputs(const nef_tensor* const* inputs, size_t n_inputs,
+                                     const nef_tensor* const* outputs, const char* const* names,
+                                     size_t n_outputs, nef_graph** out) {
+  return guard("graph", [&] {
+    need(out, "graph", "the out pointer");
+    const NamedOutputs o = named_outputs(outputs, names, n_outputs);
+    if (n_inputs > 0) need(inputs, "graph", "the list of inputs");
+    std::vector<build::LazyTensor*> ins;
+    for (size_t i = 0; i < n_inputs; ++i) {
+      need(inputs[i], "graph", "an input");
+      ins.push_back(unwrap(inputs[i]));
     }
-    build::Captured captured = build::capture(tensors, texts, build::LeafMode::Constants);
+    build::Captured captured = build::capture(ins, o.tensors, o.names);
     *out = nef::capi::make_graph(std::make_shared<const ir::Graph>(std::move(captured.graph)));
   });
 }

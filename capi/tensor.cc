@@ -5,6 +5,7 @@
 #include "capi/handles.h"
 #include "capi/status.h"
 #include "engine/context/context.h"
+#include "engine/io/file.h"
 #include "engine/ir/dtype.h"
 
 using nef::capi::guard;
@@ -94,6 +95,18 @@ nef_status* nef_tensor_wrap(nef_dtype dtype, size_t rank, const int64_t* shape, 
   });
   if (status != nullptr && !owned && release != nullptr) release(data, user);
   return status;
+}
+
+nef_status* nef_tensor_map(nef_dtype dtype, size_t rank, const int64_t* shape, int32_t fd,
+                           uint64_t offset, const char* name, nef_tensor** out) {
+  return guard("map", [&] {
+    need(out, "map", "the out pointer");
+    const auto bytes = static_cast<uint64_t>(checked_bytes(dtype, rank, shape));
+    const std::string label = name == nullptr || name[0] == '\0' ? "tensor" : name;
+    auto data = nef::io::map_range(fd, offset, bytes, label);
+    *out = wrap(build::make_leaf(dtype, {shape, rank}, std::move(data),
+                                 name == nullptr ? std::string_view() : name));
+  });
 }
 
 nef_status* nef_tensor_input(const char* name, nef_dtype dtype, size_t rank, const nef_dim* dims,

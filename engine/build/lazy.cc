@@ -337,6 +337,7 @@ struct Capture {
   explicit Capture(LeafMode mode) : mode(mode) {}
 
   LeafMode mode;
+  bool inputs_closed = false;
   Captured out;
   ir::Array<LazyNode*> order;  // ops and placeholders, producers first
   ir::Graph::Sizes sizes;
@@ -363,6 +364,7 @@ struct Capture {
       if (node->mark_ == g_epoch) return;
       node->mark_ = g_epoch;
       if (node->kind_ == LazyNode::Kind::Placeholder) {
+        if (inputs_closed) fail_unlisted(*node);
         order.push_back(node);
         return;
       }
@@ -381,6 +383,24 @@ struct Capture {
       order.push_back(top.node);
       stack.pop_back();
     }
+  }
+
+  // Takes in a placeholder before anything that depends on it.
+  void input(LazyTensor* t) {
+    if (t->node->kind_ != LazyNode::Kind::Placeholder) {
+      fail(NEF_INVALID_ARGUMENT, "graph", "an input of the graph is not a placeholder");
+    }
+    if (t->node->mark_ == g_epoch) {
+      fail(NEF_DUPLICATE_NAME, "graph",
+           cat("input \"", t->node->extra_->name, "\" is listed twice"));
+    }
+    visit(t);
+  }
+
+  [[noreturn]] static void fail_unlisted(const LazyNode& node) {
+    fail(NEF_UNKNOWN_NAME, "graph",
+         cat("the outputs depend on input \"", node.extra_->name,
+             "\", which is not among the inputs given"));
   }
 
   // ---- the copy
@@ -509,11 +529,10 @@ struct Capture {
   }
 };
 
-Captured capture(std::span<LazyTensor* const> outputs, std::span<const std::string> names,
-                 LeafMode mode) {
-  std::lock_guard lock(lazy_mutex());
-  ++g_epoch;
-  Capture c(mode);
+namespace {
+
+Captured finish_capture(Capture& c, std::span<LazyTensor* const> outputs,
+                        std::span<const std::string> names) {
   for (LazyTensor* t : outputs) c.visit(t);
   c.copy();
   std::unordered_set<std::string_view> known;
@@ -524,6 +543,26 @@ Captured capture(std::span<LazyTensor* const> outputs, std::span<const std::stri
     c.output(*outputs[i], names.empty() ? std::string_view() : names[i]);
   }
   return std::move(c.out);
+}
+
+}  // namespace
+
+Captured capture(std::span<LazyTensor* const> outputs, std::span<const std::string> names,
+                 LeafMode mode) {
+  std::lock_guard lock(lazy_mutex());
+  ++g_epoch;
+  Capture c(mode);
+  return finish_capture(c, outputs, names);
+}
+
+Captured capture(std::span<LazyTensor* const> inputs, std::span<LazyTensor* const> outputs,
+                 std::span<const std::string> names) {
+  std::lock_guard lock(lazy_mutex());
+  ++g_epoch;
+  Capture c(LeafMode::Constants);
+  for (LazyTensor* t : inputs) c.input(t);
+  c.inputs_closed = true;
+  return finish_capture(c, outputs, names);
 }
 
 }  // namespace nef::build

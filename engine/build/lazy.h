@@ -128,6 +128,10 @@ struct Captured {
 // one name are an error. Throws NEF_INVALID_ARGUMENT for a placeholder under LeafMode::Inputs.
 Captured capture(std::span<LazyTensor* const> outputs, std::span<const std::string> names,
                  LeafMode mode);
+// The same with the graph's inputs given, in this order, whether anything depends on them or not.
+// Throws NEF_UNKNOWN_NAME when the outputs depend on another placeholder.
+Captured capture(std::span<LazyTensor* const> inputs, std::span<LazyTensor* const> outputs,
+                 std::span<const std::string> names);
 
 std::string shape_str(const LazyTensor* t);
 // "batch", "2*seq", "384".

@@ -30,13 +30,35 @@ compile::Environment Context::environment() {
   return env;
 }
 
+namespace {
+
+bool is_aligned(const Graph& graph, ValueId v) {
+  const auto address = reinterpret_cast<uintptr_t>(graph.constant_data(v)->data());
+  return address % ir::dtype_size(graph.dtype(v)) == 0;
+}
+
+// Kernels read whole elements; a weight that is mapped from somewhere within a file may lie askew.
+std::shared_ptr<const Graph> with_aligned_constants(std::shared_ptr<const Graph> graph) {
+  std::shared_ptr<Graph> copy;
+  for (size_t i = 0; i < graph->constant_count(); ++i) {
+    const ValueId v = graph->constant_value(i);
+    if (is_aligned(*graph, v)) continue;
+    if (copy == nullptr) copy = std::make_shared<Graph>(*graph);
+    copy->set_constant_data(v, ir::aligned(graph->constant_data(v), ir::dtype_size(graph->dtype(v))));
+  }
+  return copy != nullptr ? copy : graph;
+}
+
+}  // namespace
+
 std::shared_ptr<runtime::Program> Context::compile(std::shared_ptr<const Graph> graph,
                                                    runtime::ProgramOptions options) {
 #ifdef NEF_VERIFY
   options.compile.verify = true;
 #endif
   compiled_.fetch_add(1, std::memory_order_relaxed);
-  return std::make_shared<runtime::Program>(std::move(graph), std::move(options), environment());
+  return std::make_shared<runtime::Program>(with_aligned_constants(std::move(graph)),
+                                            std::move(options), environment());
 }
 
 Context::Counters Context::counters() const {
@@ -96,6 +118,7 @@ void Context::execute(std::span<LazyTensor* const> tensors) {
     const ValueId v = captured.graph.graph_inputs()[i];
     const auto d = captured.graph.dims(v);
     dims[i].assign(d.begin(), d.end());
+    data[i] = ir::aligned(std::move(data[i]), ir::dtype_size(captured.graph.dtype(v)));
     inputs.push_back({captured.graph.dtype(v), dims[i], data[i]->data()});
   }
   const auto program = lazy_program(std::move(captured.graph));

@@ -57,10 +57,33 @@ std::shared_ptr<ir::Buffer> map_file(const Fd& fd, uint64_t size, const std::str
   void* data = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, fd.get(), 0);
   if (data == MAP_FAILED) io_error("load", label, "cannot map", errno);
   auto buffer = ir::Buffer::wrap(data, size, [](void* p, size_t n) { ::munmap(p, n); });
+  buffer->mark_mapped();
   if (regular_size(fd, label) != size) {
     fail(NEF_IO, "load", cat(label, ": the file changed size while it was opened"));
   }
   return buffer;
+}
+
+std::shared_ptr<ir::Buffer> map_range(int fd, uint64_t offset, uint64_t bytes,
+                                      const std::string& label) {
+  struct stat st;
+  if (::fstat(fd, &st) != 0) io_error("map", label, "cannot stat", errno);
+  if (!S_ISREG(st.st_mode)) fail(NEF_IO, "map", cat(label, ": not a regular file"));
+  const auto size = static_cast<uint64_t>(st.st_size);
+  if (offset > size || bytes > size - offset) {
+    fail(NEF_OUT_OF_RANGE, "map",
+         cat(label, ": bytes ", offset, " to ", offset, " + ", bytes, " of a file of ", size));
+  }
+  if (bytes == 0) return ir::Buffer::allocate(0);
+  const auto page = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+  const uint64_t start = offset / page * page;
+  const size_t length = static_cast<size_t>(offset - start + bytes);
+  void* data = ::mmap(nullptr, length, PROT_READ, MAP_SHARED, fd, static_cast<off_t>(start));
+  if (data == MAP_FAILED) io_error("map", label, "cannot map", errno);
+  auto whole = ir::Buffer::wrap(data, length, [](void* p, size_t n) { ::munmap(p, n); });
+  whole->mark_mapped();
+  return ir::Buffer::slice(std::move(whole), static_cast<size_t>(offset - start),
+                           static_cast<size_t>(bytes));
 }
 
 }  // namespace nef::io

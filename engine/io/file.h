@@ -42,4 +42,9 @@ void read_exact(const Fd& fd, uint64_t offset, void* out, size_t bytes, const st
 // that was validated: throws NEF_IO when the file has another one by now.
 std::shared_ptr<ir::Buffer> map_file(const Fd& fd, uint64_t size, const std::string& label);
 
+// Bytes [offset, offset + bytes) of an open file, mapped read-only; the descriptor may be closed
+// afterwards. Throws NEF_OUT_OF_RANGE when the file does not hold them.
+std::shared_ptr<ir::Buffer> map_range(int fd, uint64_t offset, uint64_t bytes,
+                                      const std::string& label);
+
 }  // namespace nef::io

@@ -329,7 +329,7 @@ class Writer {
       out_ += ", ";
     }
     out_ += "\"name\": ";
-    string(store(v, bytes));
+    string(store(v, buffer, bytes));
     out_ += '}';
   }
 
@@ -345,8 +345,8 @@ class Writer {
   }
 
   // Name in the container; constants that share their bytes share it.
-  std::string store(ir::ValueId v, std::span<const std::byte> bytes) {
-    StTensor t{names_.values[v], st_dtype_name(graph_.dtype(v)), {}, bytes};
+  std::string store(ir::ValueId v, const ir::Buffer& buffer, std::span<const std::byte> bytes) {
+    StTensor t{names_.values[v], st_dtype_name(graph_.dtype(v)), {}, bytes, &buffer};
     for (const ir::Dim d : graph_.dims(v)) t.shape.push_back(d);
     const auto [begin, end] = by_data_.equal_range(bytes.data());
     for (auto it = begin; it != end; ++it) {

@@ -73,6 +73,7 @@ struct StTensor {
   std::string dtype_name;
   std::vector<int64_t> shape;
   std::span<const std::byte> data;
+  const ir::Buffer* buffer = nullptr;  // of all of `data`; its pages are let go once written
 };
 
 const char* st_dtype_name(nef_dtype dtype);

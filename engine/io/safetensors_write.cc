@@ -22,7 +22,7 @@ std::vector<StTensor> with_padding(std::span<const StTensor> tensors, size_t ali
   for (const StTensor& t : tensors) {
     const size_t gap = (alignment - at % alignment) % alignment;
     if (gap != 0 && !t.data.empty()) {
-      out.push_back({cat("nef.pad.", pads++), "U8", {static_cast<int64_t>(gap)}, {kZeros, gap}});
+      out.push_back({cat("nef.pad.", pads++), "U8", {static_cast<int64_t>(gap)}, {kZeros, gap}, nullptr});
       at += gap;
     }
     out.push_back(t);
@@ -73,6 +73,17 @@ std::string header_text(std::span<const StTensor> tensors,
   return out;
 }
 
+// Weights that are mapped from a file pass through without ever being in memory as a whole.
+void write_data(Sink& sink, const StTensor& t) {
+  constexpr size_t kPiece = size_t{16} << 20;
+  if (t.buffer == nullptr || !t.buffer->mapped()) return sink.write(t.data);
+  for (size_t at = 0; at < t.data.size(); at += kPiece) {
+    const size_t bytes = std::min(kPiece, t.data.size() - at);
+    sink.write(t.data.subspan(at, bytes));
+    t.buffer->drop_pages(at, bytes);
+  }
+}
+
 }  // namespace
 
 void write_safetensors(Sink& sink, std::span<const StTensor> tensors,
@@ -86,7 +97,7 @@ void write_safetensors(Sink& sink, std::span<const StTensor> tensors,
   const uint64_t length = header.size();
   sink.write(std::as_bytes(std::span(&length, 1)));
   sink.write(std::as_bytes(std::span(header)));
-  for (const StTensor& t : all) sink.write(t.data);
+  for (const StTensor& t : all) write_data(sink, t);
 }
 
 }  // namespace nef::io

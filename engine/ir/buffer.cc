@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/ir/buffer.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdint>
 #include <cstdlib>
+#include <cstring>
 
 #include "engine/ir/error.h"
 
@@ -41,7 +46,27 @@ std::shared_ptr<Buffer> Buffer::slice(std::shared_ptr<Buffer> parent, size_t off
          cat("window [", offset, ", +", bytes, ") leaves a buffer of ", parent->bytes(), " bytes"));
   }
   char* begin = static_cast<char*>(parent->data()) + offset;
-  return std::make_shared<Buffer>(begin, bytes, [parent](void*, size_t) {});
+  const bool mapped = parent->mapped();
+  auto out = std::make_shared<Buffer>(begin, bytes, [parent](void*, size_t) {});
+  if (mapped) out->mark_mapped();
+  return out;
+}
+
+void Buffer::drop_pages(size_t begin, size_t bytes) const {
+  if (!mapped_ || begin > bytes_ || bytes > bytes_ - begin) return;
+  const auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const uintptr_t from = reinterpret_cast<uintptr_t>(data_) + begin;
+  const uintptr_t first = (from + page - 1) / page * page;
+  const uintptr_t last = (from + bytes) / page * page;
+  // A refusal costs memory, nothing else.
+  if (first < last) ::madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
+}
+
+std::shared_ptr<Buffer> aligned(std::shared_ptr<Buffer> data, size_t alignment) {
+  if (reinterpret_cast<uintptr_t>(data->data()) % alignment == 0) return data;
+  auto out = Buffer::allocate(data->bytes());
+  std::memcpy(out->data(), data->data(), data->bytes());
+  return out;
 }
 
 }  // namespace nef::ir

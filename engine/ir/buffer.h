@@ -25,6 +25,13 @@ class Buffer {
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
 
+  // Marks memory that is a file mapped read-only: its pages can be let go and come back.
+  void mark_mapped() { mapped_ = true; }
+  bool mapped() const { return mapped_; }
+  // Lets go of the pages of bytes [begin, begin + bytes) if they are mapped from a file: what has
+  // been written out need not stay in memory. The contents remain readable.
+  void drop_pages(size_t begin, size_t bytes) const;
+
   void* data() const { return data_; }
   size_t bytes() const { return bytes_; }
 
@@ -32,6 +39,10 @@ class Buffer {
   void* data_;
   size_t bytes_;
   Release release_;
+  bool mapped_ = false;
 };
+
+// `data`, or a copy of it where it does not lie at a multiple of `alignment`.
+std::shared_ptr<Buffer> aligned(std::shared_ptr<Buffer> data, size_t alignment);
 
 }  // namespace nef::ir

@@ -128,6 +128,9 @@ class Graph {
     return output_names_.get(static_cast<uint32_t>(i));
   }
   const std::shared_ptr<Buffer>& constant_data(ValueId v) const { return constants_[def_index(v)]; }
+  void set_constant_data(ValueId v, std::shared_ptr<Buffer> data) {
+    constants_[def_index(v)] = std::move(data);
+  }
   size_t constant_count() const { return constants_.size(); }
   ValueId constant_value(size_t i) const { return constant_values_[i]; }
 

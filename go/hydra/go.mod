@@ -13,6 +13,7 @@ require (
 	github.com/sugarme/tokenizer v0.3.0
 	golang.org/x/term v0.37.0
 	golang.org/x/text v0.32.0
+	google.golang.org/protobuf v1.36.10
 	oras.land/oras-go/v2 v2.6.0
 )
 

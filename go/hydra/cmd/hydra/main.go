@@ -75,6 +75,7 @@ func (a *app) command() *cobra.Command {
 		Long: `hydra runs, builds and inspects NEF models (.nef files).
 
   hydra build ./minilm -o minilm.nef    a Hugging Face folder becomes a model
+  hydra import model.onnx -o model.nef  so does an ONNX file
   hydra run minilm.nef                  prints the flags this model needs
   hydra plan minilm.nef                 where each part runs, and why`,
 		SilenceUsage:  true,
@@ -94,7 +95,7 @@ func (a *app) command() *cobra.Command {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usagef("%w; %s --help lists the flags", err, cmd.CommandPath())
 	})
-	root.AddCommand(a.runCommand(), a.buildCommand(), a.inspectCommand(), a.planCommand(),
+	root.AddCommand(a.runCommand(), a.buildCommand(), a.importCommand(), a.inspectCommand(), a.planCommand(),
 		a.devicesCommand(), a.benchCommand(), a.traceCommand(), a.pushCommand(), a.pullCommand(),
 		a.versionCommand())
 	return root

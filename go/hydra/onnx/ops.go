@@ -1,0 +1,517 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package onnx
+
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+
+	nef "github.com/Hexa08/NEF"
+)
+
+// ---- pieces that handlers are made of
+
+func ints(v ...int) *nef.Value {
+	data := make([]int64, len(v))
+	for i, x := range v {
+		data[i] = int64(x)
+	}
+	return nef.Tensor(data, []int{len(data)})
+}
+
+// scalar is a constant of rank 0 of any dtype.
+func scalar(dtype nef.DType, x float64) *nef.Value {
+	out := make([]byte, 8)
+	switch dtype {
+	case nef.Float32:
+		binary.LittleEndian.PutUint32(out, math.Float32bits(float32(x)))
+	case nef.Float64:
+		binary.LittleEndian.PutUint64(out, math.Float64bits(x))
+	case nef.Float16:
+		binary.LittleEndian.PutUint16(out, uint16(nef.ToHalf(float32(x))))
+	case nef.BFloat16:
+		binary.LittleEndian.PutUint16(out, uint16(nef.ToBF16(float32(x))))
+	default:
+		binary.LittleEndian.PutUint64(out, uint64(int64(x)))
+	}
+	return nef.FromBytes(dtype, nil, out[:dtype.Size()])
+}
+
+// dimOf is dim i of v as a vector of one element.
+func dimOf(v *nef.Value, i int) *nef.Value {
+	end := i + 1
+	return nef.ShapeOf(v, nef.ShapeOfOptions{Start: i, End: &end})
+}
+
+// reshape takes a shape that may depend on the graph's inputs.
+func reshape(v, shape *nef.Value) *nef.Value {
+	return nef.Call("Reshape", []*nef.Value{v, shape}, nil, 1)[0]
+}
+
+func expand(v, shape *nef.Value) *nef.Value {
+	return nef.Call("Expand", []*nef.Value{v, shape}, nil, 1)[0]
+}
+
+// axisIn turns an axis that counts from the end into one that counts from 0.
+func axisIn(axis, rank int) int {
+	if axis < 0 {
+		return axis + rank
+	}
+	return axis
+}
+
+// attrToInput makes input i of an attribute of ints, where older versions have it.
+func (c *call) attrToInput(name string, inputs []*nef.Value, i int) ([]*nef.Value, error) {
+	v, err := c.ints(name)
+	if err != nil || v == nil {
+		return inputs, err
+	}
+	for len(inputs) <= i {
+		inputs = append(inputs, nil)
+	}
+	if inputs[i] != nil {
+		return nil, invalid("%s is given both as an attribute and as input %d", name, i)
+	}
+	inputs[i] = ints(v...)
+	return inputs, nil
+}
+
+// ---- elementwise
+
+// oldBroadcast is the arithmetic of opset 6 and older: b is broadcast only when asked for, along
+// the axis given.
+func oldBroadcast(c *call) ([]item, error) {
+	if err := c.need(2); err != nil {
+		return nil, err
+	}
+	c.ignore("consumed_inputs")
+	a, b := c.x(0), c.x(1)
+	broadcast, err := c.int("broadcast", 0)
+	if err != nil {
+		return nil, err
+	}
+	axis, err := c.int("axis", a.Rank()-b.Rank())
+	if err != nil {
+		return nil, err
+	}
+	if trailing := a.Rank() - axisIn(axis, a.Rank()) - b.Rank(); broadcast != 0 && trailing > 0 {
+		axes := make([]int, trailing)
+		for i := range axes {
+			axes[i] = b.Rank() + i
+		}
+		b = nef.Unsqueeze(b, axes)
+	}
+	return c.emit(c.node.opType, a, b)
+}
+
+// clipAttrs is Clip with its bounds as attributes.
+func clipAttrs(c *call) ([]item, error) {
+	if err := c.need(1); err != nil {
+		return nil, err
+	}
+	c.ignore("consumed_inputs")
+	in := []*nef.Value{c.x(0), nil, nil}
+	for i, name := range []string{"min", "max"} {
+		a, err := c.attr(name, attrFloat)
+		if err != nil {
+			return nil, err
+		}
+		if a != nil {
+			in[i+1] = scalar(c.x(0).DType(), float64(a.f))
+		}
+	}
+	return c.emit("Clip", in...)
+}
+
+// channelPRelu is PRelu of opset 6: a slope for each channel.
+func channelPRelu(c *call) ([]item, error) {
+	if err := c.need(2); err != nil {
+		return nil, err
+	}
+	c.ignore("consumed_inputs")
+	x, slope := c.x(0), c.x(1)
+	if slope.Rank() == 1 && x.Rank() > 2 {
+		axes := make([]int, x.Rank()-2)
+		for i := range axes {
+			axes[i] = i + 1
+		}
+		slope = nef.Unsqueeze(slope, axes)
+	}
+	return c.emit("PRelu", x, slope)
+}
+
+func castTarget(n *nodeProto) string {
+	for i := range n.attributes {
+		if a := &n.attributes[i]; a.name == "to" && a.typ == attrInt && dtypeOf(a.i) == 0 {
+			return "to " + elemName(a.i)
+		}
+	}
+	return ""
+}
+
+func identity(c *call) ([]item, error) {
+	if len(c.in) == 1 && c.in[0].seq != nil {
+		return c.in, nil
+	}
+	if err := c.need(1); err != nil {
+		return nil, err
+	}
+	return c.emit("Identity", c.x(0))
+}
+
+// dropout does nothing when a model is run, and keeps everything.
+func dropout(c *call) ([]item, error) {
+	if err := c.need(1); err != nil {
+		return nil, err
+	}
+	c.ignore("ratio", "seed", "is_test", "consumed_inputs")
+	if training := c.x(2); training != nil {
+		on, ok := known[bool](training)
+		if !ok || on[0] {
+			ratio, fixed := known[float32](c.x(1))
+			if c.x(1) == nil || !fixed || ratio[0] != 0 {
+				return nil, unsupported("Dropout in training mode draws random numbers; export the model for inference")
+			}
+		}
+	}
+	x := c.x(0)
+	outs := items(nef.Identity(x))
+	if c.wanted() > 1 {
+		mask := nef.Scalar(true)
+		if c.version < 10 {
+			mask = scalar(x.DType(), 1)
+		}
+		outs = append(outs, item{v: expand(mask, nef.ShapeOf(x))})
+	}
+	return outs, nil
+}
+
+// ---- constants
+
+func constant(c *call) ([]item, error) {
+	if len(c.attrs) != 1 {
+		return nil, invalid("a Constant has one attribute, this one has %d", len(c.attrs))
+	}
+	for name, a := range c.attrs {
+		c.used[name] = true
+		switch name {
+		case "value":
+			if a.tensor == nil {
+				break
+			}
+			v, err := c.scope.builder.m.value(a.tensor)
+			return items(v), err
+		case "sparse_value":
+			t, err := parseSparse(a.sparse)
+			if err != nil {
+				return nil, err
+			}
+			v, err := c.scope.builder.m.value(t)
+			return items(v), err
+		case "value_float":
+			return items(nef.Scalar(a.f)), nil
+		case "value_floats":
+			return items(nef.Tensor(a.floats, []int{len(a.floats)})), nil
+		case "value_int":
+			return items(nef.Scalar(a.i)), nil
+		case "value_ints":
+			return items(nef.Tensor(a.ints, []int{len(a.ints)})), nil
+		}
+		return nil, unsupported("a Constant with the attribute %q, %v", name, a.typ)
+	}
+	return nil, nil
+}
+
+func constantOfShape(c *call) ([]item, error) {
+	if err := c.need(1); err != nil {
+		return nil, err
+	}
+	a, err := c.attr("value", attrTensor)
+	if err != nil {
+		return nil, err
+	}
+	in := []*nef.Value{c.x(0)}
+	if a != nil && a.tensor != nil {
+		v, err := c.scope.builder.m.value(a.tensor)
+		if err != nil {
+			return nil, err
+		}
+		in = append(in, v)
+	}
+	return c.emit("ConstantOfShape", in...)
+}
+
+func oneHot(c *call) ([]item, error) {
+	if err := c.need(3); err != nil {
+		return nil, err
+	}
+	depth := c.x(1)
+	if depth.DType() != nef.Int64 && depth.DType() != nef.Int32 {
+		depth = toInt64(depth)
+	}
+	if depth.Rank() == 1 {
+		depth = nef.Reshape(depth, []int{})
+	}
+	return c.emit("OneHot", c.x(0), depth, c.x(2))
+}
+
+// toInt64 is the value as int64, as a constant where it is one: shapes may depend on it.
+func toInt64(v *nef.Value) *nef.Value {
+	cast := nef.Cast(v, nef.Int64)
+	if data, ok := known[int64](cast); ok {
+		return nef.Tensor(data, v.Shape())
+	}
+	return cast
+}
+
+// ---- normalizations and pooling
+
+// flatSoftmax is the softmax of opset 12 and older, over all axes from axis on.
+func flatSoftmax(c *call) ([]item, error) {
+	if err := c.need(1); err != nil {
+		return nil, err
+	}
+	x := c.x(0)
+	axis, err := c.int("axis", 1)
+	if err != nil {
+		return nil, err
+	}
+	rank := x.Rank()
+	if axis < -rank || axis > rank {
+		return nil, invalid("axis %d of a tensor with %d dims", axis, rank)
+	}
+	axis = axisIn(axis, rank)
+	if axis == rank-1 {
+		return items(nef.Call(c.node.opType, []*nef.Value{x}, nef.Attrs{"axis": -1}, 1)[0]), nil
+	}
+	flat := nef.Call(c.node.opType, []*nef.Value{nef.Flatten(x, axis)}, nef.Attrs{"axis": -1}, 1)[0]
+	return items(reshape(flat, nef.ShapeOf(x))), nil
+}
+
+func averagePool(c *call) ([]item, error) {
+	if err := c.need(1); err != nil {
+		return nil, err
+	}
+	return c.emit("AveragePool", c.x(0))
+}
+
+func batchNormalization(c *call) ([]item, error) {
+	if err := c.need(5); err != nil {
+		return nil, err
+	}
+	c.ignore("is_test", "consumed_inputs")
+	momentum, err := c.float("momentum", 0.9)
+	if err != nil {
+		return nil, err
+	}
+	epsilon, err := c.float("epsilon", 1e-5)
+	if err != nil {
+		return nil, err
+	}
+	spatial, err := c.int("spatial", 1)
+	if err != nil {
+		return nil, err
+	}
+	training, err := c.int("training_mode", 0)
+	if err != nil {
+		return nil, err
+	}
+	x, scale, bias, mean, variance := c.x(0), c.x(1), c.x(2), c.x(3), c.x(4)
+	switch {
+	case training != 0:
+		return batchStatistics(x, scale, bias, mean, variance, epsilon, momentum), nil
+	case spatial == 0:
+		eps := scalar(variance.DType(), epsilon)
+		return items(x.Sub(mean).Div(nef.Sqrt(variance.Add(eps))).Mul(scale).Add(bias)), nil
+	case c.wanted() > 1:
+		return nil, unsupported("BatchNormalization with outputs for training; export the model for inference")
+	}
+	return items(nef.BatchNormalization(x, scale, bias, mean, variance, epsilon)), nil
+}
+
+// batchStatistics normalises with the statistics of the batch and updates the running ones.
+func batchStatistics(x, scale, bias, mean, variance *nef.Value, epsilon, momentum float64) []item {
+	axes := []int{0}
+	for i := 2; i < x.Rank(); i++ {
+		axes = append(axes, i)
+	}
+	centre := nef.ReduceMean(x, axes, true)
+	spread := nef.ReduceMean(nef.Mul(x.Sub(centre), x.Sub(centre)), axes, false)
+	flat := nef.ReduceMean(x, axes, false)
+	running := func(old, now *nef.Value) *nef.Value {
+		now = nef.Cast(now, old.DType())
+		return old.Mul(scalar(old.DType(), momentum)).Add(now.Mul(scalar(old.DType(), 1-momentum)))
+	}
+	y := nef.BatchNormalization(x, scale, bias, nef.Cast(flat, mean.DType()), nef.Cast(spread, variance.DType()), epsilon)
+	return items(y, running(mean, flat), running(variance, spread))
+}
+
+// groupNormalization18 is GroupNormalization with a scale for each group instead of each channel.
+func groupNormalization18(c *call) ([]item, error) {
+	if err := c.need(3); err != nil {
+		return nil, err
+	}
+	groups, err := c.int("num_groups", 0)
+	if err != nil {
+		return nil, err
+	}
+	if groups < 1 {
+		return nil, invalid("num_groups is %d", groups)
+	}
+	epsilon, err := c.float("epsilon", 1e-5)
+	if err != nil {
+		return nil, err
+	}
+	x := c.x(0)
+	channels := dimOf(x, 1)
+	perChannel := func(v *nef.Value) *nef.Value {
+		shape := nef.Concat([]*nef.Value{ints(groups), channels.Div(ints(groups))}, 0)
+		return reshape(expand(nef.Unsqueeze(v, []int{1}), shape), channels)
+	}
+	return items(nef.GroupNormalization(x, perChannel(c.x(1)), perChannel(c.x(2)), groups, epsilon)), nil
+}
+
+// ---- attributes that became inputs
+
+// axesInput takes the axes of reductions, Squeeze and Unsqueeze from either place.
+func axesInput(c *call) ([]item, error) {
+	in, err := c.values()
+	if err != nil {
+		return nil, err
+	}
+	if in, err = c.attrToInput("axes", in, 1); err != nil {
+		return nil, err
+	}
+	return c.emit(c.node.opType, in...)
+}
+
+func reshapeAttr(c *call) ([]item, error) {
+	c.ignore("consumed_inputs")
+	in, err := c.attrToInput("shape", []*nef.Value{c.x(0)}, 1)
+	if err != nil {
+		return nil, err
+	}
+	return c.emit("Reshape", in...)
+}
+
+func padAttrs(c *call) ([]item, error) {
+	if err := c.need(1); err != nil {
+		return nil, err
+	}
+	name := "pads"
+	if c.has("paddings") {
+		name = "paddings"
+	}
+	in, err := c.attrToInput(name, []*nef.Value{c.x(0)}, 1)
+	if err != nil {
+		return nil, err
+	}
+	value, err := c.float("value", 0)
+	if err != nil {
+		return nil, err
+	}
+	return c.emit("Pad", append(in, scalar(c.x(0).DType(), value))...)
+}
+
+func sliceAttrs(c *call) ([]item, error) {
+	in := []*nef.Value{c.x(0)}
+	var err error
+	for i, name := range []string{"starts", "ends", "axes"} {
+		if in, err = c.attrToInput(name, in, i+1); err != nil {
+			return nil, err
+		}
+	}
+	return c.emit("Slice", in...)
+}
+
+func split(c *call) ([]item, error) {
+	if err := c.need(1); err != nil {
+		return nil, err
+	}
+	in, err := c.values()
+	if err != nil {
+		return nil, err
+	}
+	if in, err = c.attrToInput("split", in, 1); err != nil {
+		return nil, err
+	}
+	attrs, err := c.takeAttrs()
+	if err != nil {
+		return nil, err
+	}
+	if len(in) < 2 || in[1] == nil {
+		attrs["num_outputs"] = len(c.node.outputs)
+	}
+	return items(nef.Call("Split", in, attrs, len(c.node.outputs))...), nil
+}
+
+func topKAttr(c *call) ([]item, error) {
+	k, err := c.int("k", 0)
+	if err != nil {
+		return nil, err
+	}
+	return c.emit("TopK", c.x(0), ints(k))
+}
+
+// tile1 repeats along one axis.
+func tile1(c *call) ([]item, error) {
+	if err := c.need(3); err != nil {
+		return nil, err
+	}
+	tiles, axis := toInt64(c.x(1)), toInt64(c.x(2))
+	at, ok := known[int64](axis)
+	if !ok || len(at) != 1 || at[0] < 0 || int(at[0]) >= c.x(0).Rank() {
+		return nil, unsupported("Tile along an axis that is not known when importing")
+	}
+	parts := slices.Repeat([]*nef.Value{ints(1)}, c.x(0).Rank())
+	parts[at[0]] = nef.Reshape(tiles, []int{1})
+	return c.emit("Tile", c.x(0), nef.Concat(parts, 0))
+}
+
+// ---- resizing
+
+// resize10 is Resize and Upsample before they could be told where pixels lie.
+func resize10(c *call) ([]item, error) {
+	if err := c.need(2); err != nil {
+		return nil, err
+	}
+	return c.resizeOld(c.x(1))
+}
+
+func upsample7(c *call) ([]item, error) {
+	a, err := c.attr("scales", attrFloats)
+	if err != nil {
+		return nil, err
+	}
+	if a == nil {
+		return nil, invalid("Upsample has no scales")
+	}
+	return c.resizeOld(nef.Tensor(a.floats, []int{len(a.floats)}))
+}
+
+func (c *call) resizeOld(scales *nef.Value) ([]item, error) {
+	mode, err := c.string("mode", "nearest")
+	if err != nil {
+		return nil, err
+	}
+	if mode == "bilinear" {
+		mode = "linear"
+	}
+	attrs := nef.Attrs{"mode": mode, "coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"}
+	return items(nef.Call("Resize", []*nef.Value{c.x(0), nil, scales}, attrs, 1)[0]), nil
+}
+
+// resize leaves out inputs of no elements: before opset 13 they stood for absent ones.
+func resize(c *call) ([]item, error) {
+	in, err := c.values()
+	if err != nil {
+		return nil, err
+	}
+	for i := 1; i < len(in); i++ {
+		if in[i] != nil && slices.Equal(in[i].Shape(), []int{0}) {
+			in[i] = nil
+		}
+	}
+	return c.emit("Resize", in...)
+}

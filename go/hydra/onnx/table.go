@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package onnx
+
+import (
+	"errors"
+	"sync"
+
+	nef "github.com/Hexa08/NEF"
+)
+
+// variant is how an op is built from a version of its domain on.
+type variant struct {
+	since int64
+	build handler
+	// needs is the op of the engine that this rests on, where not every engine has it.
+	needs string
+	// check says why a node cannot be imported, from the node alone; "" when it can.
+	check func(n *nodeProto) string
+}
+
+const microsoft = "com.microsoft"
+
+// opTable is the one list of what the importer knows: by domain and op type, the variants in
+// ascending order of the version they begin with.
+var opTable map[string]map[string][]variant
+
+func init() {
+	opTable = map[string]map[string][]variant{
+		"":        standardOps(),
+		microsoft: microsoftOps(),
+	}
+}
+
+// findVariant is how an op of a domain's version is built; nil when it is not known.
+func findVariant(domain, op string, version int64) *variant {
+	variants := opTable[domain][op]
+	for i := len(variants) - 1; i >= 0; i-- {
+		if v := &variants[i]; v.since <= version {
+			if v.needs != "" && !engineHas(v.needs) {
+				return nil
+			}
+			return v
+		}
+	}
+	return nil
+}
+
+// engineHas reports whether the engine that is linked has an op of that name.
+func engineHas(op string) bool {
+	if known, ok := engineOps.Load(op); ok {
+		return known.(bool)
+	}
+	err := nef.Call(op, nil, nil, 1)[0].Err()
+	known := !errors.Is(err, nef.ErrUnknownOp)
+	engineOps.Store(op, known)
+	return known
+}
+
+var engineOps sync.Map // of name to bool
+
+func always(h handler) []variant { return []variant{{since: 1, build: h}} }
+
+// direct are ops that NEF has under the same name, with the same inputs and attributes.
+func direct(c *call) ([]item, error) {
+	inputs, err := c.values()
+	if err != nil {
+		return nil, err
+	}
+	return c.emit(c.node.opType, inputs...)
+}
+
+// directOps are those for which direct serves every version.
+var directOps = []string{
+	"Abs", "Acos", "Acosh", "And", "ArgMax", "ArgMin", "Asin", "Asinh", "Atan", "Atanh", "Attention",
+	"BitShift", "BitwiseAnd", "BitwiseNot", "BitwiseOr", "BitwiseXor", "Ceil", "Celu", "Concat", "Conv",
+	"ConvTranspose", "Cos", "Cosh", "CumSum", "DepthToSpace", "Einsum", "Elu", "Erf", "Exp", "Expand",
+	"EyeLike", "Flatten", "Floor", "Gather", "GatherElements", "GatherND", "Gelu", "GlobalAveragePool",
+	"GlobalMaxPool", "HardSigmoid", "HardSwish", "InstanceNormalization", "IsInf", "IsNaN", "LRN",
+	"LayerNormalization", "LeakyRelu", "Log", "LpNormalization", "MatMul", "MaxPool",
+	"MeanVarianceNormalization", "Mish", "Mod", "Neg", "NonZero", "Not", "Or", "RMSNormalization", "Range",
+	"Reciprocal", "Relu", "ReverseSequence", "RotaryEmbedding", "Round", "ScatterElements", "ScatterND",
+	"Selu", "Shape", "Shrink", "Sigmoid", "Sign", "Sin", "Sinh", "Size", "Softplus", "Softsign",
+	"SpaceToDepth", "Sqrt", "Tan", "Tanh", "ThresholdedRelu", "Transpose", "Trilu", "Where", "Xor",
+}
+
+// newerOps are served by direct once the engine that is linked has them.
+var newerOps = []string{
+	"AffineGrid", "BitCast", "BlackmanWindow", "CenterCropPad", "Col2Im", "Compress", "ConvInteger", "CumProd",
+	"DFT", "DeformConv", "DequantizeLinear", "Det", "DynamicQuantizeLinear", "GRU", "GlobalLpPool", "GridSample",
+	"HammingWindow", "HannWindow", "LSTM", "LpPool", "MatMulInteger", "MaxRoiPool", "MaxUnpool",
+	"MelWeightMatrix", "NonMaxSuppression", "QLinearConv", "QLinearMatMul", "QuantizeLinear", "RNN",
+	"RoiAlign", "STFT", "TensorScatter", "TfIdfVectorizer", "Unique",
+}
+
+// ignoring builds an op as h does, with attributes left out that change nothing.
+func ignoring(h handler, names ...string) handler {
+	return func(c *call) ([]item, error) {
+		c.ignore(names...)
+		return h(c)
+	}
+}
+
+func standardOps() map[string][]variant {
+	ops := map[string][]variant{}
+	for _, op := range directOps {
+		ops[op] = always(direct)
+	}
+	for _, op := range newerOps {
+		ops[op] = []variant{{since: 1, build: direct, needs: op}}
+	}
+	for _, op := range []string{"Add", "Sub", "Mul", "Div", "Pow", "Equal", "Less", "Greater", "And", "Or", "Xor"} {
+		ops[op] = []variant{{since: 1, build: oldBroadcast}, {since: 7, build: direct}}
+	}
+	for _, op := range []string{"LessOrEqual", "GreaterOrEqual"} {
+		ops[op] = always(direct)
+	}
+	for _, op := range []string{"Max", "Min", "Sum", "Mean"} {
+		ops[op] = always(ignoring(direct, "consumed_inputs"))
+	}
+	for _, op := range []string{
+		"ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean", "ReduceMin",
+		"ReduceProd", "ReduceSum", "ReduceSumSquare",
+	} {
+		ops[op] = always(axesInput)
+	}
+	for _, op := range []string{"Softmax", "LogSoftmax", "Hardmax"} {
+		ops[op] = []variant{{since: 1, build: flatSoftmax}, {since: 13, build: direct}}
+	}
+	for op, variants := range map[string][]variant{
+		"AveragePool":        always(averagePool),
+		"BatchNormalization": always(batchNormalization),
+		"Cast":               {{since: 6, build: ignoring(direct, "saturate", "round_mode"), check: castTarget}},
+		"CastLike":           always(ignoring(direct, "saturate", "round_mode")),
+		"Clip":               {{since: 1, build: clipAttrs}, {since: 11, build: direct}},
+		"Constant":           always(constant),
+		"ConstantOfShape":    always(constantOfShape),
+		"Dropout":            always(dropout),
+		"Gemm":               {{since: 1, build: ignoring(direct, "broadcast")}},
+		"GroupNormalization": {{since: 18, build: groupNormalization18}, {since: 21, build: direct}},
+		"Identity":           always(identity),
+		"OneHot":             always(oneHot),
+		"PRelu":              {{since: 1, build: channelPRelu}, {since: 7, build: direct}},
+		"Pad":                {{since: 1, build: padAttrs}, {since: 11, build: direct}},
+		"Reshape":            {{since: 1, build: reshapeAttr}, {since: 5, build: direct}},
+		"Resize":             {{since: 10, build: resize10}, {since: 11, build: resize}},
+		"Scatter":            {{since: 9, build: renamed("ScatterElements")}},
+		"Slice":              {{since: 1, build: sliceAttrs}, {since: 10, build: direct}},
+		"Split":              always(split),
+		"Squeeze":            {{since: 1, build: axesInput}, {since: 13, build: direct}},
+		"Swish":              {{since: 24, build: renamed("Silu")}},
+		"Tile":               {{since: 1, build: tile1}, {since: 6, build: direct}},
+		"TopK":               {{since: 1, build: topKAttr}, {since: 10, build: direct}},
+		"Unsqueeze":          {{since: 1, build: axesInput}, {since: 13, build: direct}},
+		"Upsample":           {{since: 7, build: upsample7}, {since: 9, build: resize10}},
+	} {
+		ops[op] = variants
+	}
+	return ops
+}
+
+// renamed builds an op that NEF has under another name.
+func renamed(op string) handler {
+	return func(c *call) ([]item, error) {
+		inputs, err := c.values()
+		if err != nil {
+			return nil, err
+		}
+		return c.emit(op, inputs...)
+	}
+}
