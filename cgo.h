@@ -153,10 +153,9 @@ static inline nef_status* nefgo_graph_capture(const uintptr_t* inputs, size_t n_
   if (list == NULL) return nef_graph_capture(NULL, NULL, 0, &g); /* never succeeds */
   for (size_t i = 0; i < count; ++i, names += strlen(names) + 1) list[i] = names;
   nef_status* st =
-      inputs == NULL
-          ? nef_graph_capture((const nef_tensor* const*)outputs, list, count, &g)
-          : nef_graph_capture_inputs((const nef_tensor* const*)inputs, n_inputs,
-                                     (const nef_tensor* const*)outputs, list, count, &g);
+      inputs == NULL ? nef_graph_capture((const nef_tensor* const*)outputs, list, count, &g)
+                     : nef_graph_capture_inputs((const nef_tensor* const*)inputs, n_inputs,
+                                                (const nef_tensor* const*)outputs, list, count, &g);
   free(list);
   *out = (uintptr_t)g;
   return st;

@@ -44,7 +44,8 @@ std::shared_ptr<const Graph> with_aligned_constants(std::shared_ptr<const Graph>
     const ValueId v = graph->constant_value(i);
     if (is_aligned(*graph, v)) continue;
     if (copy == nullptr) copy = std::make_shared<Graph>(*graph);
-    copy->set_constant_data(v, ir::aligned(graph->constant_data(v), ir::dtype_size(graph->dtype(v))));
+    copy->set_constant_data(v,
+                            ir::aligned(graph->constant_data(v), ir::dtype_size(graph->dtype(v))));
   }
   return copy != nullptr ? copy : graph;
 }

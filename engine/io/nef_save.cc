@@ -30,8 +30,11 @@ void write_bundle(Sink& sink, const ir::Graph& graph, const SaveOptions& options
   std::vector<StTensor> tensors(1);
   const std::string text = nef_text(graph, {}, options.edges, &tensors);
   check_text(text);
-  tensors[0] = {
-      "nef.graph", "U8", {static_cast<int64_t>(text.size())}, std::as_bytes(std::span(text)), nullptr};
+  tensors[0] = {"nef.graph",
+                "U8",
+                {static_cast<int64_t>(text.size())},
+                std::as_bytes(std::span(text)),
+                nullptr};
   write_safetensors(sink, tensors, {{"format", "nef"}}, options.alignment);
 }
 

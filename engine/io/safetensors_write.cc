@@ -22,7 +22,8 @@ std::vector<StTensor> with_padding(std::span<const StTensor> tensors, size_t ali
   for (const StTensor& t : tensors) {
     const size_t gap = (alignment - at % alignment) % alignment;
     if (gap != 0 && !t.data.empty()) {
-      out.push_back({cat("nef.pad.", pads++), "U8", {static_cast<int64_t>(gap)}, {kZeros, gap}, nullptr});
+      out.push_back(
+          {cat("nef.pad.", pads++), "U8", {static_cast<int64_t>(gap)}, {kZeros, gap}, nullptr});
       at += gap;
     }
     out.push_back(t);

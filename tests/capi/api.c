@@ -243,7 +243,8 @@ static void graphs_with_inputs(void) {
   nef_graph_release(g);
   FAILS(nef_graph_capture_inputs(ins, 1, outs, names, 1, &g), NEF_UNKNOWN_NAME, "\"a\"");
   FAILS(nef_graph_capture_inputs(twice, 2, outs, names, 1, &g), NEF_DUPLICATE_NAME, "\"a\"");
-  FAILS(nef_graph_capture_inputs(wrong, 1, outs, names, 1, &g), NEF_INVALID_ARGUMENT, "placeholder");
+  FAILS(nef_graph_capture_inputs(wrong, 1, outs, names, 1, &g), NEF_INVALID_ARGUMENT,
+        "placeholder");
   FAILS(nef_graph_capture_inputs(NULL, 1, outs, names, 1, &g), NEF_INVALID_ARGUMENT, "inputs");
   nef_tensor_release(a);
   nef_tensor_release(b);
