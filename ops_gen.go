@@ -40,6 +40,8 @@ func intsAttr(slot int, v []int) attr {
 	return a
 }
 
+func floatsAttr(slot int, v []float64) attr { return attr{slot: slot, kind: attrFloats, floats: v} }
+
 // hostList is a list that must be there: nil is the empty one.
 func hostList(v []int) *Value {
 	if v == nil {
@@ -194,6 +196,17 @@ const (
 	opUnsqueeze                 opID = 132
 	opWhere                     opID = 133
 	opXor                       opID = 134
+	opLSTM                      opID = 137
+	opGRU                       opID = 138
+	opRNN                       opID = 139
+	opQuantizeLinear            opID = 140
+	opDequantizeLinear          opID = 141
+	opDynamicQuantizeLinear     opID = 142
+	opMatMulInteger             opID = 143
+	opQLinearMatMul             opID = 144
+	opConvInteger               opID = 145
+	opQLinearConv               opID = 146
+	opMatMulNBits               opID = 147
 )
 
 // opNames are the names by op id, as nef_op_call takes them.
@@ -332,6 +345,17 @@ var opNames = [...]string{
 	opUnsqueeze:                 "unsqueeze",
 	opWhere:                     "where",
 	opXor:                       "xor",
+	opLSTM:                      "lstm",
+	opGRU:                       "gru",
+	opRNN:                       "rnn",
+	opQuantizeLinear:            "quantize_linear",
+	opDequantizeLinear:          "dequantize_linear",
+	opDynamicQuantizeLinear:     "dynamic_quantize_linear",
+	opMatMulInteger:             "matmul_integer",
+	opQLinearMatMul:             "qlinear_matmul",
+	opConvInteger:               "conv_integer",
+	opQLinearConv:               "qlinear_conv",
+	opMatMulNBits:               "matmul_nbits",
 }
 
 // attrNames are the names of attributes by op id and slot.
@@ -401,6 +425,14 @@ var attrNames = [...][]string{
 	opTopK:                      {"axis", "largest", "sorted"},
 	opTranspose:                 {"perm"},
 	opTrilu:                     {"upper"},
+	opLSTM:                      {"activation_alpha", "activation_beta", "activations", "clip", "direction", "hidden_size", "layout", "input_forget"},
+	opGRU:                       {"activation_alpha", "activation_beta", "activations", "clip", "direction", "hidden_size", "layout", "linear_before_reset"},
+	opRNN:                       {"activation_alpha", "activation_beta", "activations", "clip", "direction", "hidden_size", "layout"},
+	opQuantizeLinear:            {"axis", "block_size", "output_dtype", "precision"},
+	opDequantizeLinear:          {"axis", "block_size", "output_dtype"},
+	opConvInteger:               {"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"},
+	opQLinearConv:               {"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"},
+	opMatMulNBits:               {"k", "n", "bits", "block_size"},
 }
 
 // inputNames are the names of inputs by op id, for messages; of a variadic input there is one.
@@ -539,6 +571,17 @@ var inputNames = [...][]string{
 	opUnsqueeze:                 {"data", "axes"},
 	opWhere:                     {"condition", "x", "y"},
 	opXor:                       {"a", "b"},
+	opLSTM:                      {"x", "w", "r", "b", "sequenceLens", "initialH", "initialC", "p"},
+	opGRU:                       {"x", "w", "r", "b", "sequenceLens", "initialH"},
+	opRNN:                       {"x", "w", "r", "b", "sequenceLens", "initialH"},
+	opQuantizeLinear:            {"x", "yScale", "yZeroPoint"},
+	opDequantizeLinear:          {"x", "xScale", "xZeroPoint"},
+	opDynamicQuantizeLinear:     {"x"},
+	opMatMulInteger:             {"a", "b", "aZeroPoint", "bZeroPoint"},
+	opQLinearMatMul:             {"a", "aScale", "aZeroPoint", "b", "bScale", "bZeroPoint", "yScale", "yZeroPoint"},
+	opConvInteger:               {"x", "w", "xZeroPoint", "wZeroPoint"},
+	opQLinearConv:               {"x", "xScale", "xZeroPoint", "w", "wScale", "wZeroPoint", "yScale", "yZeroPoint", "b"},
+	opMatMulNBits:               {"a", "b", "scales", "zeroPoints", "bias"},
 }
 
 // Attribute slots.
@@ -674,6 +717,52 @@ const (
 	attrTopKLargest                        = 1
 	attrTransposePerm                      = 0
 	attrTriluUpper                         = 0
+	attrLSTMActivationAlpha                = 0
+	attrLSTMActivationBeta                 = 1
+	attrLSTMActivations                    = 2
+	attrLSTMClip                           = 3
+	attrLSTMDirection                      = 4
+	attrLSTMHiddenSize                     = 5
+	attrLSTMLayout                         = 6
+	attrLSTMInputForget                    = 7
+	attrGRUActivationAlpha                 = 0
+	attrGRUActivationBeta                  = 1
+	attrGRUActivations                     = 2
+	attrGRUClip                            = 3
+	attrGRUDirection                       = 4
+	attrGRUHiddenSize                      = 5
+	attrGRULayout                          = 6
+	attrGRULinearBeforeReset               = 7
+	attrRNNActivationAlpha                 = 0
+	attrRNNActivationBeta                  = 1
+	attrRNNActivations                     = 2
+	attrRNNClip                            = 3
+	attrRNNDirection                       = 4
+	attrRNNHiddenSize                      = 5
+	attrRNNLayout                          = 6
+	attrQuantizeLinearAxis                 = 0
+	attrQuantizeLinearBlockSize            = 1
+	attrQuantizeLinearOutputDtype          = 2
+	attrQuantizeLinearPrecision            = 3
+	attrDequantizeLinearAxis               = 0
+	attrDequantizeLinearBlockSize          = 1
+	attrDequantizeLinearOutputDtype        = 2
+	attrConvIntegerAutoPad                 = 0
+	attrConvIntegerDilations               = 1
+	attrConvIntegerGroup                   = 2
+	attrConvIntegerKernelShape             = 3
+	attrConvIntegerPads                    = 4
+	attrConvIntegerStrides                 = 5
+	attrQLinearConvAutoPad                 = 0
+	attrQLinearConvDilations               = 1
+	attrQLinearConvGroup                   = 2
+	attrQLinearConvKernelShape             = 3
+	attrQLinearConvPads                    = 4
+	attrQLinearConvStrides                 = 5
+	attrMatMulNBitsK                       = 0
+	attrMatMulNBitsN                       = 1
+	attrMatMulNBitsBits                    = 2
+	attrMatMulNBitsBlockSize               = 3
 )
 
 // Abs: Absolute value. The most negative signed integer wraps to itself.
@@ -2581,4 +2670,388 @@ func Xor(a, b *Value) *Value {
 // Xor is the function [Xor] with v as its first input.
 func (v *Value) Xor(b *Value) *Value {
 	return Xor(v, b)
+}
+
+// LSTMOptions holds the options of [LSTM]. The zero value is the default.
+type LSTMOptions struct {
+	// SequenceLens: may be nil.
+	SequenceLens *Value
+	// InitialH: may be nil.
+	InitialH *Value
+	// InitialC: may be nil.
+	InitialC *Value
+	// P: may be nil.
+	P *Value
+	// ActivationAlpha: nil means absent.
+	ActivationAlpha []float64
+	// ActivationBeta: nil means absent.
+	ActivationBeta []float64
+	// Activations: zero means absent.
+	Activations string
+	// Clip: zero means absent.
+	Clip float64
+	// HiddenSize: zero means absent.
+	HiddenSize  int
+	Layout      int
+	InputForget bool
+}
+
+// LSTM: Long short-term memory over x [sequence, batch, input] (layout 1: [batch, sequence,
+// input]), one or two directions. w [directions, 4 * hidden, input] and r [directions, 4 * hidden,
+// hidden] hold the gates i, o, f, c; b [directions, 8 * hidden] their two biases, p [directions, 3
+// * hidden] peepholes of i, o, f. y is [sequence, directions, batch, hidden] (layout 1: [batch,
+// sequence, directions, hidden]), y_h and y_c the last states [directions, batch, hidden] (layout
+// 1: batch first). Steps from SequenceLens[b] on give 0 in y. activations: names f, g, h of each
+// direction separated by commas, Sigmoid,Tanh,Tanh when absent. clip limits what goes into
+// activations. Absent inputs are nil. At most one options struct is meant; the last one counts.
+func LSTM(x, w, r, b *Value, direction string, opts ...LSTMOptions) (y, yH, yC *Value) {
+	o := lastOption(opts)
+	attrs := []attr{stringAttr(attrLSTMDirection, direction)}
+	if o.ActivationAlpha != nil {
+		attrs = append(attrs, floatsAttr(attrLSTMActivationAlpha, o.ActivationAlpha))
+	}
+	if o.ActivationBeta != nil {
+		attrs = append(attrs, floatsAttr(attrLSTMActivationBeta, o.ActivationBeta))
+	}
+	if o.Activations != "" {
+		attrs = append(attrs, stringAttr(attrLSTMActivations, o.Activations))
+	}
+	if o.Clip != 0 {
+		attrs = append(attrs, floatAttr(attrLSTMClip, o.Clip))
+	}
+	if o.HiddenSize != 0 {
+		attrs = append(attrs, intAttr(attrLSTMHiddenSize, o.HiddenSize))
+	}
+	if o.Layout != 0 {
+		attrs = append(attrs, intAttr(attrLSTMLayout, o.Layout))
+	}
+	if o.InputForget {
+		attrs = append(attrs, boolAttr(attrLSTMInputForget, o.InputForget))
+	}
+	out := apply(opLSTM, []*Value{x, w, r, b, o.SequenceLens, o.InitialH, o.InitialC, o.P}, attrs, 3)
+	return out[0], out[1], out[2]
+}
+
+// LSTM is the function [LSTM] with v as its first input.
+func (v *Value) LSTM(w, r, b *Value, direction string, opts ...LSTMOptions) (y, yH, yC *Value) {
+	return LSTM(v, w, r, b, direction, opts...)
+}
+
+// GRUOptions holds the options of [GRU]. The zero value is the default.
+type GRUOptions struct {
+	// SequenceLens: may be nil.
+	SequenceLens *Value
+	// InitialH: may be nil.
+	InitialH *Value
+	// ActivationAlpha: nil means absent.
+	ActivationAlpha []float64
+	// ActivationBeta: nil means absent.
+	ActivationBeta []float64
+	// Activations: zero means absent.
+	Activations string
+	// Clip: zero means absent.
+	Clip float64
+	// HiddenSize: zero means absent.
+	HiddenSize        int
+	Layout            int
+	LinearBeforeReset bool
+}
+
+// GRU: Gated recurrent unit, shapes as in LSTM with 3 gates z, r, h: w [directions, 3 * hidden,
+// input], r [directions, 3 * hidden, hidden], b [directions, 6 * hidden]. LinearBeforeReset applies
+// the reset gate behind the product with r instead of before it. activations: f, g of each
+// direction separated by commas, Sigmoid,Tanh when absent. Absent inputs are nil. At most one
+// options struct is meant; the last one counts.
+func GRU(x, w, r, b *Value, direction string, opts ...GRUOptions) (y, yH *Value) {
+	o := lastOption(opts)
+	attrs := []attr{stringAttr(attrGRUDirection, direction)}
+	if o.ActivationAlpha != nil {
+		attrs = append(attrs, floatsAttr(attrGRUActivationAlpha, o.ActivationAlpha))
+	}
+	if o.ActivationBeta != nil {
+		attrs = append(attrs, floatsAttr(attrGRUActivationBeta, o.ActivationBeta))
+	}
+	if o.Activations != "" {
+		attrs = append(attrs, stringAttr(attrGRUActivations, o.Activations))
+	}
+	if o.Clip != 0 {
+		attrs = append(attrs, floatAttr(attrGRUClip, o.Clip))
+	}
+	if o.HiddenSize != 0 {
+		attrs = append(attrs, intAttr(attrGRUHiddenSize, o.HiddenSize))
+	}
+	if o.Layout != 0 {
+		attrs = append(attrs, intAttr(attrGRULayout, o.Layout))
+	}
+	if o.LinearBeforeReset {
+		attrs = append(attrs, boolAttr(attrGRULinearBeforeReset, o.LinearBeforeReset))
+	}
+	out := apply(opGRU, []*Value{x, w, r, b, o.SequenceLens, o.InitialH}, attrs, 2)
+	return out[0], out[1]
+}
+
+// GRU is the function [GRU] with v as its first input.
+func (v *Value) GRU(w, r, b *Value, direction string, opts ...GRUOptions) (y, yH *Value) {
+	return GRU(v, w, r, b, direction, opts...)
+}
+
+// RNNOptions holds the options of [RNN]. The zero value is the default.
+type RNNOptions struct {
+	// SequenceLens: may be nil.
+	SequenceLens *Value
+	// InitialH: may be nil.
+	InitialH *Value
+	// ActivationAlpha: nil means absent.
+	ActivationAlpha []float64
+	// ActivationBeta: nil means absent.
+	ActivationBeta []float64
+	// Activations: zero means absent.
+	Activations string
+	// Clip: zero means absent.
+	Clip float64
+	// HiddenSize: zero means absent.
+	HiddenSize int
+	Layout     int
+}
+
+// RNN: Simple recurrent layer h = f(x w' + h r' + b), shapes as in LSTM with one gate: b is
+// [directions, 2 * hidden]. activations: f of each direction separated by commas, Tanh when absent.
+// Absent inputs are nil. At most one options struct is meant; the last one counts.
+func RNN(x, w, r, b *Value, direction string, opts ...RNNOptions) (y, yH *Value) {
+	o := lastOption(opts)
+	attrs := []attr{stringAttr(attrRNNDirection, direction)}
+	if o.ActivationAlpha != nil {
+		attrs = append(attrs, floatsAttr(attrRNNActivationAlpha, o.ActivationAlpha))
+	}
+	if o.ActivationBeta != nil {
+		attrs = append(attrs, floatsAttr(attrRNNActivationBeta, o.ActivationBeta))
+	}
+	if o.Activations != "" {
+		attrs = append(attrs, stringAttr(attrRNNActivations, o.Activations))
+	}
+	if o.Clip != 0 {
+		attrs = append(attrs, floatAttr(attrRNNClip, o.Clip))
+	}
+	if o.HiddenSize != 0 {
+		attrs = append(attrs, intAttr(attrRNNHiddenSize, o.HiddenSize))
+	}
+	if o.Layout != 0 {
+		attrs = append(attrs, intAttr(attrRNNLayout, o.Layout))
+	}
+	out := apply(opRNN, []*Value{x, w, r, b, o.SequenceLens, o.InitialH}, attrs, 2)
+	return out[0], out[1]
+}
+
+// RNN is the function [RNN] with v as its first input.
+func (v *Value) RNN(w, r, b *Value, direction string, opts ...RNNOptions) (y, yH *Value) {
+	return RNN(v, w, r, b, direction, opts...)
+}
+
+// QuantizeLinearOptions holds the options of [QuantizeLinear]. The zero value is the default.
+type QuantizeLinearOptions struct {
+	BlockSize int
+	// OutputDtype: zero means absent.
+	OutputDtype DType
+	// Precision: zero means absent.
+	Precision DType
+}
+
+// QuantizeLinear: saturate(round(x / yScale) + yZeroPoint), halves to even. yScale is a scalar (or
+// one element), a vector along axis, or with BlockSize of x's shape but for ceil(size / BlockSize)
+// along axis; yZeroPoint has its shape. The result has the dtype of yZeroPoint, else OutputDtype,
+// else uint8. The quotient is rounded to the dtype precision, by default that of yScale (float32
+// for int32). NaN becomes the zero point. Absent inputs are nil. At most one options struct is
+// meant; the last one counts.
+func QuantizeLinear(x, yScale, yZeroPoint *Value, axis int, opts ...QuantizeLinearOptions) *Value {
+	o := lastOption(opts)
+	attrs := []attr{intAttr(attrQuantizeLinearAxis, axis)}
+	if o.BlockSize != 0 {
+		attrs = append(attrs, intAttr(attrQuantizeLinearBlockSize, o.BlockSize))
+	}
+	if o.OutputDtype != 0 {
+		attrs = append(attrs, dtypeAttr(attrQuantizeLinearOutputDtype, o.OutputDtype))
+	}
+	if o.Precision != 0 {
+		attrs = append(attrs, dtypeAttr(attrQuantizeLinearPrecision, o.Precision))
+	}
+	return apply(opQuantizeLinear, []*Value{x, yScale, yZeroPoint}, attrs, 1)[0]
+}
+
+// QuantizeLinear is the function [QuantizeLinear] with v as its first input.
+func (v *Value) QuantizeLinear(yScale, yZeroPoint *Value, axis int, opts ...QuantizeLinearOptions) *Value {
+	return QuantizeLinear(v, yScale, yZeroPoint, axis, opts...)
+}
+
+// DequantizeLinearOptions holds the options of [DequantizeLinear]. The zero value is the default.
+type DequantizeLinearOptions struct {
+	BlockSize int
+	// OutputDtype: zero means absent.
+	OutputDtype DType
+}
+
+// DequantizeLinear: (x - xZeroPoint) * xScale, with scales as in QuantizeLinear. The result has the
+// dtype OutputDtype, by default that of xScale. Absent inputs are nil. At most one options struct
+// is meant; the last one counts.
+func DequantizeLinear(x, xScale, xZeroPoint *Value, axis int, opts ...DequantizeLinearOptions) *Value {
+	o := lastOption(opts)
+	attrs := []attr{intAttr(attrDequantizeLinearAxis, axis)}
+	if o.BlockSize != 0 {
+		attrs = append(attrs, intAttr(attrDequantizeLinearBlockSize, o.BlockSize))
+	}
+	if o.OutputDtype != 0 {
+		attrs = append(attrs, dtypeAttr(attrDequantizeLinearOutputDtype, o.OutputDtype))
+	}
+	return apply(opDequantizeLinear, []*Value{x, xScale, xZeroPoint}, attrs, 1)[0]
+}
+
+// DequantizeLinear is the function [DequantizeLinear] with v as its first input.
+func (v *Value) DequantizeLinear(xScale, xZeroPoint *Value, axis int, opts ...DequantizeLinearOptions) *Value {
+	return DequantizeLinear(v, xScale, xZeroPoint, axis, opts...)
+}
+
+// DynamicQuantizeLinear: x as uint8 with the scale and zero point that its own range, widened to
+// hold 0, calls for: y_scale = (max - min) / 255. Where x holds nothing but 0, or nothing at all,
+// the scale is 1 (ONNX divides 0 by 0).
+func DynamicQuantizeLinear(x *Value) (y, yScale, yZeroPoint *Value) {
+	out := apply(opDynamicQuantizeLinear, []*Value{x}, nil, 3)
+	return out[0], out[1], out[2]
+}
+
+// DynamicQuantizeLinear is the function [DynamicQuantizeLinear] with v as its first input.
+func (v *Value) DynamicQuantizeLinear() (y, yScale, yZeroPoint *Value) {
+	return DynamicQuantizeLinear(v)
+}
+
+// MatMulInteger: (a - aZeroPoint) (b - bZeroPoint) as MatMul, in int32 that wraps. aZeroPoint is a
+// scalar or one per row of a, bZeroPoint a scalar or one per column of b. Absent inputs are nil.
+func MatMulInteger(a, b, aZeroPoint, bZeroPoint *Value) *Value {
+	return apply(opMatMulInteger, []*Value{a, b, aZeroPoint, bZeroPoint}, nil, 1)[0]
+}
+
+// MatMulInteger is the function [MatMulInteger] with v as its first input.
+func (v *Value) MatMulInteger(b, aZeroPoint, bZeroPoint *Value) *Value {
+	return MatMulInteger(v, b, aZeroPoint, bZeroPoint)
+}
+
+// QLinearMatMul: MatMul of quantised tensors: the sum of (a - aZeroPoint) (b - bZeroPoint) times
+// aScale * bScale / yScale, rounded half to even, plus yZeroPoint, saturated. What belongs to a may
+// be one per row, what belongs to b one per column, what belongs to y is a scalar.
+func QLinearMatMul(a, aScale, aZeroPoint, b, bScale, bZeroPoint, yScale, yZeroPoint *Value) *Value {
+	return apply(opQLinearMatMul, []*Value{a, aScale, aZeroPoint, b, bScale, bZeroPoint, yScale, yZeroPoint}, nil, 1)[0]
+}
+
+// QLinearMatMul is the function [QLinearMatMul] with v as its first input.
+func (v *Value) QLinearMatMul(aScale, aZeroPoint, b, bScale, bZeroPoint, yScale, yZeroPoint *Value) *Value {
+	return QLinearMatMul(v, aScale, aZeroPoint, b, bScale, bZeroPoint, yScale, yZeroPoint)
+}
+
+// ConvIntegerOptions holds the options of [ConvInteger]. The zero value is the default.
+type ConvIntegerOptions struct {
+	// AutoPad: "NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"; empty means "NOTSET".
+	AutoPad string
+	// Dilations: nil means absent.
+	Dilations []int
+	// Group: zero means 1.
+	Group int
+	// KernelShape: nil means absent.
+	KernelShape []int
+	// Pads: nil means absent.
+	Pads []int
+	// Strides: nil means absent.
+	Strides []int
+}
+
+// ConvInteger: Conv of x - xZeroPoint and w - wZeroPoint in int32 that wraps; padding is
+// xZeroPoint. xZeroPoint is a scalar, wZeroPoint a scalar or one per output channel. Absent inputs
+// are nil. At most one options struct is meant; the last one counts.
+func ConvInteger(x, w, xZeroPoint, wZeroPoint *Value, opts ...ConvIntegerOptions) *Value {
+	o := lastOption(opts)
+	attrs := []attr{}
+	if o.AutoPad != "" {
+		attrs = append(attrs, stringAttr(attrConvIntegerAutoPad, o.AutoPad))
+	}
+	if o.Dilations != nil {
+		attrs = append(attrs, intsAttr(attrConvIntegerDilations, o.Dilations))
+	}
+	if o.Group != 0 {
+		attrs = append(attrs, intAttr(attrConvIntegerGroup, o.Group))
+	}
+	if o.KernelShape != nil {
+		attrs = append(attrs, intsAttr(attrConvIntegerKernelShape, o.KernelShape))
+	}
+	if o.Pads != nil {
+		attrs = append(attrs, intsAttr(attrConvIntegerPads, o.Pads))
+	}
+	if o.Strides != nil {
+		attrs = append(attrs, intsAttr(attrConvIntegerStrides, o.Strides))
+	}
+	return apply(opConvInteger, []*Value{x, w, xZeroPoint, wZeroPoint}, attrs, 1)[0]
+}
+
+// ConvInteger is the function [ConvInteger] with v as its first input.
+func (v *Value) ConvInteger(w, xZeroPoint, wZeroPoint *Value, opts ...ConvIntegerOptions) *Value {
+	return ConvInteger(v, w, xZeroPoint, wZeroPoint, opts...)
+}
+
+// QLinearConvOptions holds the options of [QLinearConv]. The zero value is the default.
+type QLinearConvOptions struct {
+	// AutoPad: "NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"; empty means "NOTSET".
+	AutoPad string
+	// Dilations: nil means absent.
+	Dilations []int
+	// Group: zero means 1.
+	Group int
+	// KernelShape: nil means absent.
+	KernelShape []int
+	// Pads: nil means absent.
+	Pads []int
+	// Strides: nil means absent.
+	Strides []int
+}
+
+// QLinearConv: Conv of quantised tensors: the sum of (x - xZeroPoint) (w - wZeroPoint) and b, times
+// xScale * wScale / yScale, rounded half to even, plus yZeroPoint, saturated. Padding is
+// xZeroPoint. What belongs to w is a scalar or one per output channel, the rest are scalars. Absent
+// inputs are nil. At most one options struct is meant; the last one counts.
+func QLinearConv(x, xScale, xZeroPoint, w, wScale, wZeroPoint, yScale, yZeroPoint, b *Value, opts ...QLinearConvOptions) *Value {
+	o := lastOption(opts)
+	attrs := []attr{}
+	if o.AutoPad != "" {
+		attrs = append(attrs, stringAttr(attrQLinearConvAutoPad, o.AutoPad))
+	}
+	if o.Dilations != nil {
+		attrs = append(attrs, intsAttr(attrQLinearConvDilations, o.Dilations))
+	}
+	if o.Group != 0 {
+		attrs = append(attrs, intAttr(attrQLinearConvGroup, o.Group))
+	}
+	if o.KernelShape != nil {
+		attrs = append(attrs, intsAttr(attrQLinearConvKernelShape, o.KernelShape))
+	}
+	if o.Pads != nil {
+		attrs = append(attrs, intsAttr(attrQLinearConvPads, o.Pads))
+	}
+	if o.Strides != nil {
+		attrs = append(attrs, intsAttr(attrQLinearConvStrides, o.Strides))
+	}
+	return apply(opQLinearConv, []*Value{x, xScale, xZeroPoint, w, wScale, wZeroPoint, yScale, yZeroPoint, b}, attrs, 1)[0]
+}
+
+// QLinearConv is the function [QLinearConv] with v as its first input.
+func (v *Value) QLinearConv(xScale, xZeroPoint, w, wScale, wZeroPoint, yScale, yZeroPoint, b *Value, opts ...QLinearConvOptions) *Value {
+	return QLinearConv(v, xScale, xZeroPoint, w, wScale, wZeroPoint, yScale, yZeroPoint, b, opts...)
+}
+
+// MatMulNBits: a [..., k] times the transpose of b, a matrix [n, k] of unsigned integers of 2, 4 or
+// 8 bits in blocks along k: b is [n, blocks, blockSize * bits / 8], the lowest bits first, scales
+// one per block [n * blocks] or [n, blocks], and a weight (q - zero point) * scale. zeroPoints are
+// floats like scales, or packed like b, each row padded to bytes: [n, ceil(blocks * bits / 8)] or
+// flat; 2^(bits - 1) when absent. Absent inputs are nil.
+func MatMulNBits(a, b, scales, zeroPoints, bias *Value, k, n, bits, blockSize int) *Value {
+	return apply(opMatMulNBits, []*Value{a, b, scales, zeroPoints, bias}, []attr{intAttr(attrMatMulNBitsK, k), intAttr(attrMatMulNBitsN, n), intAttr(attrMatMulNBitsBits, bits), intAttr(attrMatMulNBitsBlockSize, blockSize)}, 1)[0]
+}
+
+// MatMulNBits is the function [MatMulNBits] with v as its first input.
+func (v *Value) MatMulNBits(b, scales, zeroPoints, bias *Value, k, n, bits, blockSize int) *Value {
+	return MatMulNBits(v, b, scales, zeroPoints, bias, k, n, bits, blockSize)
 }

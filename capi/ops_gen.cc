@@ -1557,3 +1557,291 @@ nef_status* nef_xor(const nef_tensor* a, const nef_tensor* b, nef_tensor** out_o
   nef_tensor** const outs[] = {out_output};
   return call.call(outs, 1);
 }
+
+void nef_lstm_options_init(nef_lstm_options* options, size_t struct_size) {
+  nef_lstm_options defaults = {};
+  init_options(options, struct_size, defaults);
+}
+
+nef_status* nef_lstm(
+    const nef_tensor* x, const nef_tensor* w, const nef_tensor* r, const nef_tensor* b,
+    const char* direction, const nef_lstm_options* options, nef_tensor** out_y,
+    nef_tensor** out_y_h, nef_tensor** out_y_c) {
+  OpCall call(NEF_OP_LSTM);
+  nef_lstm_options given;
+  nef_lstm_options_init(&given, sizeof given);
+  call.options(read_options(options, &given));
+  call.input(x);
+  call.input(w);
+  call.input(r);
+  call.input(b);
+  call.input(given.sequence_lens);
+  call.input(given.initial_h);
+  call.input(given.initial_c);
+  call.input(given.p);
+  if (given.activation_alpha != nullptr) {
+    call.attr_floats(NEF_LSTM_ACTIVATION_ALPHA, given.activation_alpha, given.n_activation_alpha);
+  }
+  if (given.activation_beta != nullptr) {
+    call.attr_floats(NEF_LSTM_ACTIVATION_BETA, given.activation_beta, given.n_activation_beta);
+  }
+  if (given.activations != nullptr) call.attr_string(NEF_LSTM_ACTIVATIONS, given.activations);
+  if (given.has_clip != 0) call.attr_float(NEF_LSTM_CLIP, given.clip);
+  if (direction != nullptr) call.attr_string(NEF_LSTM_DIRECTION, direction);
+  if (given.has_hidden_size != 0) call.attr_int(NEF_LSTM_HIDDEN_SIZE, given.hidden_size);
+  call.attr_int(NEF_LSTM_LAYOUT, given.layout);
+  call.attr_int(NEF_LSTM_INPUT_FORGET, given.input_forget != 0);
+  nef_tensor** const outs[] = {out_y, out_y_h, out_y_c};
+  return call.call(outs, 3);
+}
+
+void nef_gru_options_init(nef_gru_options* options, size_t struct_size) {
+  nef_gru_options defaults = {};
+  init_options(options, struct_size, defaults);
+}
+
+nef_status* nef_gru(
+    const nef_tensor* x, const nef_tensor* w, const nef_tensor* r, const nef_tensor* b,
+    const char* direction, const nef_gru_options* options, nef_tensor** out_y,
+    nef_tensor** out_y_h) {
+  OpCall call(NEF_OP_GRU);
+  nef_gru_options given;
+  nef_gru_options_init(&given, sizeof given);
+  call.options(read_options(options, &given));
+  call.input(x);
+  call.input(w);
+  call.input(r);
+  call.input(b);
+  call.input(given.sequence_lens);
+  call.input(given.initial_h);
+  if (given.activation_alpha != nullptr) {
+    call.attr_floats(NEF_GRU_ACTIVATION_ALPHA, given.activation_alpha, given.n_activation_alpha);
+  }
+  if (given.activation_beta != nullptr) {
+    call.attr_floats(NEF_GRU_ACTIVATION_BETA, given.activation_beta, given.n_activation_beta);
+  }
+  if (given.activations != nullptr) call.attr_string(NEF_GRU_ACTIVATIONS, given.activations);
+  if (given.has_clip != 0) call.attr_float(NEF_GRU_CLIP, given.clip);
+  if (direction != nullptr) call.attr_string(NEF_GRU_DIRECTION, direction);
+  if (given.has_hidden_size != 0) call.attr_int(NEF_GRU_HIDDEN_SIZE, given.hidden_size);
+  call.attr_int(NEF_GRU_LAYOUT, given.layout);
+  call.attr_int(NEF_GRU_LINEAR_BEFORE_RESET, given.linear_before_reset != 0);
+  nef_tensor** const outs[] = {out_y, out_y_h};
+  return call.call(outs, 2);
+}
+
+void nef_rnn_options_init(nef_rnn_options* options, size_t struct_size) {
+  nef_rnn_options defaults = {};
+  init_options(options, struct_size, defaults);
+}
+
+nef_status* nef_rnn(
+    const nef_tensor* x, const nef_tensor* w, const nef_tensor* r, const nef_tensor* b,
+    const char* direction, const nef_rnn_options* options, nef_tensor** out_y,
+    nef_tensor** out_y_h) {
+  OpCall call(NEF_OP_RNN);
+  nef_rnn_options given;
+  nef_rnn_options_init(&given, sizeof given);
+  call.options(read_options(options, &given));
+  call.input(x);
+  call.input(w);
+  call.input(r);
+  call.input(b);
+  call.input(given.sequence_lens);
+  call.input(given.initial_h);
+  if (given.activation_alpha != nullptr) {
+    call.attr_floats(NEF_RNN_ACTIVATION_ALPHA, given.activation_alpha, given.n_activation_alpha);
+  }
+  if (given.activation_beta != nullptr) {
+    call.attr_floats(NEF_RNN_ACTIVATION_BETA, given.activation_beta, given.n_activation_beta);
+  }
+  if (given.activations != nullptr) call.attr_string(NEF_RNN_ACTIVATIONS, given.activations);
+  if (given.has_clip != 0) call.attr_float(NEF_RNN_CLIP, given.clip);
+  if (direction != nullptr) call.attr_string(NEF_RNN_DIRECTION, direction);
+  if (given.has_hidden_size != 0) call.attr_int(NEF_RNN_HIDDEN_SIZE, given.hidden_size);
+  call.attr_int(NEF_RNN_LAYOUT, given.layout);
+  nef_tensor** const outs[] = {out_y, out_y_h};
+  return call.call(outs, 2);
+}
+
+void nef_quantize_linear_options_init(nef_quantize_linear_options* options, size_t struct_size) {
+  nef_quantize_linear_options defaults = {};
+  init_options(options, struct_size, defaults);
+}
+
+nef_status* nef_quantize_linear(
+    const nef_tensor* x, const nef_tensor* y_scale, const nef_tensor* y_zero_point, int64_t axis,
+    const nef_quantize_linear_options* options, nef_tensor** out_y) {
+  OpCall call(NEF_OP_QUANTIZE_LINEAR);
+  nef_quantize_linear_options given;
+  nef_quantize_linear_options_init(&given, sizeof given);
+  call.options(read_options(options, &given) && given.reserved_output_dtype == 0 && given.reserved_precision == 0);
+  call.input(x);
+  call.input(y_scale);
+  call.input(y_zero_point);
+  call.attr_int(NEF_QUANTIZE_LINEAR_AXIS, axis);
+  call.attr_int(NEF_QUANTIZE_LINEAR_BLOCK_SIZE, given.block_size);
+  if (given.output_dtype != NEF_DTYPE_INVALID) {
+    call.attr_int(NEF_QUANTIZE_LINEAR_OUTPUT_DTYPE, given.output_dtype);
+  }
+  if (given.precision != NEF_DTYPE_INVALID) {
+    call.attr_int(NEF_QUANTIZE_LINEAR_PRECISION, given.precision);
+  }
+  nef_tensor** const outs[] = {out_y};
+  return call.call(outs, 1);
+}
+
+void nef_dequantize_linear_options_init(nef_dequantize_linear_options* options, size_t struct_size) {
+  nef_dequantize_linear_options defaults = {};
+  init_options(options, struct_size, defaults);
+}
+
+nef_status* nef_dequantize_linear(
+    const nef_tensor* x, const nef_tensor* x_scale, const nef_tensor* x_zero_point, int64_t axis,
+    const nef_dequantize_linear_options* options, nef_tensor** out_y) {
+  OpCall call(NEF_OP_DEQUANTIZE_LINEAR);
+  nef_dequantize_linear_options given;
+  nef_dequantize_linear_options_init(&given, sizeof given);
+  call.options(read_options(options, &given) && given.reserved_output_dtype == 0);
+  call.input(x);
+  call.input(x_scale);
+  call.input(x_zero_point);
+  call.attr_int(NEF_DEQUANTIZE_LINEAR_AXIS, axis);
+  call.attr_int(NEF_DEQUANTIZE_LINEAR_BLOCK_SIZE, given.block_size);
+  if (given.output_dtype != NEF_DTYPE_INVALID) {
+    call.attr_int(NEF_DEQUANTIZE_LINEAR_OUTPUT_DTYPE, given.output_dtype);
+  }
+  nef_tensor** const outs[] = {out_y};
+  return call.call(outs, 1);
+}
+
+nef_status* nef_dynamic_quantize_linear(
+    const nef_tensor* x, nef_tensor** out_y, nef_tensor** out_y_scale,
+    nef_tensor** out_y_zero_point) {
+  OpCall call(NEF_OP_DYNAMIC_QUANTIZE_LINEAR);
+  call.input(x);
+  nef_tensor** const outs[] = {out_y, out_y_scale, out_y_zero_point};
+  return call.call(outs, 3);
+}
+
+nef_status* nef_matmul_integer(
+    const nef_tensor* a, const nef_tensor* b, const nef_tensor* a_zero_point,
+    const nef_tensor* b_zero_point, nef_tensor** out_y) {
+  OpCall call(NEF_OP_MATMUL_INTEGER);
+  call.input(a);
+  call.input(b);
+  call.input(a_zero_point);
+  call.input(b_zero_point);
+  nef_tensor** const outs[] = {out_y};
+  return call.call(outs, 1);
+}
+
+nef_status* nef_qlinear_matmul(
+    const nef_tensor* a, const nef_tensor* a_scale, const nef_tensor* a_zero_point,
+    const nef_tensor* b, const nef_tensor* b_scale, const nef_tensor* b_zero_point,
+    const nef_tensor* y_scale, const nef_tensor* y_zero_point, nef_tensor** out_y) {
+  OpCall call(NEF_OP_QLINEAR_MATMUL);
+  call.input(a);
+  call.input(a_scale);
+  call.input(a_zero_point);
+  call.input(b);
+  call.input(b_scale);
+  call.input(b_zero_point);
+  call.input(y_scale);
+  call.input(y_zero_point);
+  nef_tensor** const outs[] = {out_y};
+  return call.call(outs, 1);
+}
+
+void nef_conv_integer_options_init(nef_conv_integer_options* options, size_t struct_size) {
+  nef_conv_integer_options defaults = {};
+  defaults.auto_pad = "NOTSET";
+  defaults.group = 1;
+  init_options(options, struct_size, defaults);
+}
+
+nef_status* nef_conv_integer(
+    const nef_tensor* x, const nef_tensor* w, const nef_tensor* x_zero_point,
+    const nef_tensor* w_zero_point, const nef_conv_integer_options* options, nef_tensor** out_y) {
+  OpCall call(NEF_OP_CONV_INTEGER);
+  nef_conv_integer_options given;
+  nef_conv_integer_options_init(&given, sizeof given);
+  call.options(read_options(options, &given));
+  call.input(x);
+  call.input(w);
+  call.input(x_zero_point);
+  call.input(w_zero_point);
+  if (given.auto_pad != nullptr) call.attr_string(NEF_CONV_INTEGER_AUTO_PAD, given.auto_pad);
+  if (given.dilations != nullptr) {
+    call.attr_ints(NEF_CONV_INTEGER_DILATIONS, given.dilations, given.n_dilations);
+  }
+  call.attr_int(NEF_CONV_INTEGER_GROUP, given.group);
+  if (given.kernel_shape != nullptr) {
+    call.attr_ints(NEF_CONV_INTEGER_KERNEL_SHAPE, given.kernel_shape, given.n_kernel_shape);
+  }
+  if (given.pads != nullptr) call.attr_ints(NEF_CONV_INTEGER_PADS, given.pads, given.n_pads);
+  if (given.strides != nullptr) {
+    call.attr_ints(NEF_CONV_INTEGER_STRIDES, given.strides, given.n_strides);
+  }
+  nef_tensor** const outs[] = {out_y};
+  return call.call(outs, 1);
+}
+
+void nef_qlinear_conv_options_init(nef_qlinear_conv_options* options, size_t struct_size) {
+  nef_qlinear_conv_options defaults = {};
+  defaults.auto_pad = "NOTSET";
+  defaults.group = 1;
+  init_options(options, struct_size, defaults);
+}
+
+nef_status* nef_qlinear_conv(
+    const nef_tensor* x, const nef_tensor* x_scale, const nef_tensor* x_zero_point,
+    const nef_tensor* w, const nef_tensor* w_scale, const nef_tensor* w_zero_point,
+    const nef_tensor* y_scale, const nef_tensor* y_zero_point, const nef_tensor* b,
+    const nef_qlinear_conv_options* options, nef_tensor** out_y) {
+  OpCall call(NEF_OP_QLINEAR_CONV);
+  nef_qlinear_conv_options given;
+  nef_qlinear_conv_options_init(&given, sizeof given);
+  call.options(read_options(options, &given));
+  call.input(x);
+  call.input(x_scale);
+  call.input(x_zero_point);
+  call.input(w);
+  call.input(w_scale);
+  call.input(w_zero_point);
+  call.input(y_scale);
+  call.input(y_zero_point);
+  call.input(b);
+  if (given.auto_pad != nullptr) call.attr_string(NEF_QLINEAR_CONV_AUTO_PAD, given.auto_pad);
+  if (given.dilations != nullptr) {
+    call.attr_ints(NEF_QLINEAR_CONV_DILATIONS, given.dilations, given.n_dilations);
+  }
+  call.attr_int(NEF_QLINEAR_CONV_GROUP, given.group);
+  if (given.kernel_shape != nullptr) {
+    call.attr_ints(NEF_QLINEAR_CONV_KERNEL_SHAPE, given.kernel_shape, given.n_kernel_shape);
+  }
+  if (given.pads != nullptr) call.attr_ints(NEF_QLINEAR_CONV_PADS, given.pads, given.n_pads);
+  if (given.strides != nullptr) {
+    call.attr_ints(NEF_QLINEAR_CONV_STRIDES, given.strides, given.n_strides);
+  }
+  nef_tensor** const outs[] = {out_y};
+  return call.call(outs, 1);
+}
+
+nef_status* nef_matmul_nbits(
+    const nef_tensor* a, const nef_tensor* b, const nef_tensor* scales,
+    const nef_tensor* zero_points, const nef_tensor* bias, int64_t k, int64_t n, int64_t bits,
+    int64_t block_size, nef_tensor** out_y) {
+  OpCall call(NEF_OP_MATMUL_NBITS);
+  call.input(a);
+  call.input(b);
+  call.input(scales);
+  call.input(zero_points);
+  call.input(bias);
+  call.attr_int(NEF_MATMUL_NBITS_K, k);
+  call.attr_int(NEF_MATMUL_NBITS_N, n);
+  call.attr_int(NEF_MATMUL_NBITS_BITS, bits);
+  call.attr_int(NEF_MATMUL_NBITS_BLOCK_SIZE, block_size);
+  nef_tensor** const outs[] = {out_y};
+  return call.call(outs, 1);
+}

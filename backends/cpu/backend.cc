@@ -6,7 +6,9 @@
 #include "backends/cpu/cpu.h"
 #include "backends/cpu/device.h"
 #include "backends/cpu/kernel.h"
+#include "backends/cpu/quant.h"
 #include "backends/cpu/registry.h"
+#include "backends/cpu/rnn.h"
 
 struct nef_backend_kernel {
   std::unique_ptr<nef::cpu::Kernel> impl;
@@ -31,6 +33,8 @@ void register_families() {
   register_normalizations();
   register_convolutions();
   register_attention();
+  register_rnn();
+  register_quant();
 }
 
 nef_code init(const nef_backend_host* host, nef_backend_error* err) {

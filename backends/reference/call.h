@@ -18,6 +18,7 @@ class Call {
       : region_(region), node_(node), data_(data), tensors_(tensors), scratch_(scratch) {}
 
   nef_op op() const { return node_.op; }
+  const backends::Node& node() const { return node_; }
   size_t n_inputs() const { return node_.inputs.size(); }
   size_t n_outputs() const { return node_.outputs.size(); }
   bool has(size_t i) const { return node_.has_input(i); }
@@ -87,6 +88,8 @@ std::span<const Kernel> norm_kernels();
 std::span<const Kernel> softmax_kernels();
 std::span<const Kernel> attention_kernels();
 std::span<const Kernel> resize_kernels();
+std::span<const Kernel> rnn_kernels();
+std::span<const Kernel> quant_kernels();
 
 // The kernel of an op, null when there is none.
 const Kernel* find_kernel(nef_op op);

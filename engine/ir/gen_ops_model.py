@@ -18,7 +18,7 @@ CLASSES = ["elementwise", "reduction", "contraction", "movement", "normalization
            "effect", "collective", "control"]
 ATTR_TYPES = ["int", "float", "bool", "string", "ints", "floats", "dtype"]
 COSTS = ["none", "elements", "elements*4", "elements*8", "elements*16", "inputs", "inputs*8", "matmul",
-         "gemm", "conv", "conv_transpose", "pool", "einsum", "attention"]
+         "gemm", "conv", "conv_transpose", "pool", "einsum", "attention", "rnn"]
 KEYS = {"id": int, "name": str, "snake": str, "aliases": list, "go": str, "class": str, "inputs": list,
         "outputs": list, "types": dict, "attrs": list, "choices": dict, "count": str, "infer": str,
         "flops": str, "commutative": bool, "internal": bool, "doc": str, "source": str}

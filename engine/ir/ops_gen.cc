@@ -1204,6 +1204,186 @@ constexpr AttrSpec kFusedMatMulAttrs[] = {
 constexpr OutputSpec kShapeExprOutputs[] = {
     {"output", 0x0100, 255, false, false},
 };
+constexpr InputSpec kLSTMInputs[] = {
+    {"x", 0x3c00, 0, false, false, false},
+    {"w", 0x3c00, 0, false, false, false},
+    {"r", 0x3c00, 0, false, false, false},
+    {"b", 0x3c00, 0, true, false, false},
+    {"sequence_lens", 0x0040, 255, true, false, false},
+    {"initial_h", 0x3c00, 0, true, false, false},
+    {"initial_c", 0x3c00, 0, true, false, false},
+    {"p", 0x3c00, 0, true, false, false},
+};
+constexpr OutputSpec kLSTMOutputs[] = {
+    {"y", 0x3c00, 0, false, false},
+    {"y_h", 0x3c00, 0, false, false},
+    {"y_c", 0x3c00, 0, false, false},
+};
+constexpr AttrSpec kLSTMAttrs[] = {
+    {"activation_alpha", AttrType::Floats, false, false, 0, 0.0, nullptr},
+    {"activation_beta", AttrType::Floats, false, false, 0, 0.0, nullptr},
+    {"activations", AttrType::String, false, false, 0, 0.0, nullptr},
+    {"clip", AttrType::Float, false, false, 0, 0.0, nullptr},
+    {"direction", AttrType::String, false, true, 0, 0.0, "forward"},
+    {"hidden_size", AttrType::Int, false, false, 0, 0.0, nullptr},
+    {"layout", AttrType::Int, false, true, 0, 0.0, nullptr},
+    {"input_forget", AttrType::Bool, false, true, 0, 0.0, nullptr},
+};
+constexpr InputSpec kGRUInputs[] = {
+    {"x", 0x3c00, 0, false, false, false},
+    {"w", 0x3c00, 0, false, false, false},
+    {"r", 0x3c00, 0, false, false, false},
+    {"b", 0x3c00, 0, true, false, false},
+    {"sequence_lens", 0x0040, 255, true, false, false},
+    {"initial_h", 0x3c00, 0, true, false, false},
+};
+constexpr OutputSpec kGRUOutputs[] = {
+    {"y", 0x3c00, 0, false, false},
+    {"y_h", 0x3c00, 0, false, false},
+};
+constexpr AttrSpec kGRUAttrs[] = {
+    {"activation_alpha", AttrType::Floats, false, false, 0, 0.0, nullptr},
+    {"activation_beta", AttrType::Floats, false, false, 0, 0.0, nullptr},
+    {"activations", AttrType::String, false, false, 0, 0.0, nullptr},
+    {"clip", AttrType::Float, false, false, 0, 0.0, nullptr},
+    {"direction", AttrType::String, false, true, 0, 0.0, "forward"},
+    {"hidden_size", AttrType::Int, false, false, 0, 0.0, nullptr},
+    {"layout", AttrType::Int, false, true, 0, 0.0, nullptr},
+    {"linear_before_reset", AttrType::Bool, false, true, 0, 0.0, nullptr},
+};
+constexpr InputSpec kRNNInputs[] = {
+    {"x", 0x3c00, 0, false, false, false},
+    {"w", 0x3c00, 0, false, false, false},
+    {"r", 0x3c00, 0, false, false, false},
+    {"b", 0x3c00, 0, true, false, false},
+    {"sequence_lens", 0x0040, 255, true, false, false},
+    {"initial_h", 0x3c00, 0, true, false, false},
+};
+constexpr OutputSpec kRNNOutputs[] = {
+    {"y", 0x3c00, 0, false, false},
+    {"y_h", 0x3c00, 0, false, false},
+};
+constexpr AttrSpec kRNNAttrs[] = {
+    {"activation_alpha", AttrType::Floats, false, false, 0, 0.0, nullptr},
+    {"activation_beta", AttrType::Floats, false, false, 0, 0.0, nullptr},
+    {"activations", AttrType::String, false, false, 0, 0.0, nullptr},
+    {"clip", AttrType::Float, false, false, 0, 0.0, nullptr},
+    {"direction", AttrType::String, false, true, 0, 0.0, "forward"},
+    {"hidden_size", AttrType::Int, false, false, 0, 0.0, nullptr},
+    {"layout", AttrType::Int, false, true, 0, 0.0, nullptr},
+};
+constexpr InputSpec kQuantizeLinearInputs[] = {
+    {"x", 0x3c40, 0, false, false, false},
+    {"y_scale", 0x3c40, 1, false, false, false},
+    {"y_zero_point", 0x003c, 2, true, false, false},
+};
+constexpr OutputSpec kQuantizeLinearOutputs[] = {
+    {"y", 0x003c, 2, false, false},
+};
+constexpr AttrSpec kQuantizeLinearAttrs[] = {
+    {"axis", AttrType::Int, false, true, 1, 0.0, nullptr},
+    {"block_size", AttrType::Int, false, true, 0, 0.0, nullptr},
+    {"output_dtype", AttrType::DType, false, false, 0, 0.0, nullptr},
+    {"precision", AttrType::DType, false, false, 0, 0.0, nullptr},
+};
+constexpr InputSpec kDequantizeLinearInputs[] = {
+    {"x", 0x007c, 0, false, false, false},
+    {"x_scale", 0x3c00, 1, false, false, false},
+    {"x_zero_point", 0x007c, 0, true, false, false},
+};
+constexpr OutputSpec kDequantizeLinearOutputs[] = {
+    {"y", 0x3c00, 255, false, false},
+};
+constexpr AttrSpec kDequantizeLinearAttrs[] = {
+    {"axis", AttrType::Int, false, true, 1, 0.0, nullptr},
+    {"block_size", AttrType::Int, false, true, 0, 0.0, nullptr},
+    {"output_dtype", AttrType::DType, false, false, 0, 0.0, nullptr},
+};
+constexpr InputSpec kDynamicQuantizeLinearInputs[] = {
+    {"x", 0x1000, 255, false, false, false},
+};
+constexpr OutputSpec kDynamicQuantizeLinearOutputs[] = {
+    {"y", 0x0008, 255, false, false},
+    {"y_scale", 0x1000, 255, false, false},
+    {"y_zero_point", 0x0008, 255, false, false},
+};
+constexpr InputSpec kMatMulIntegerInputs[] = {
+    {"a", 0x000c, 0, false, false, false},
+    {"b", 0x000c, 1, false, false, false},
+    {"a_zero_point", 0x000c, 0, true, false, false},
+    {"b_zero_point", 0x000c, 1, true, false, false},
+};
+constexpr OutputSpec kMatMulIntegerOutputs[] = {
+    {"y", 0x0040, 255, false, false},
+};
+constexpr InputSpec kQLinearMatMulInputs[] = {
+    {"a", 0x000c, 0, false, false, false},
+    {"a_scale", 0x3c00, 2, false, false, false},
+    {"a_zero_point", 0x000c, 0, false, false, false},
+    {"b", 0x000c, 1, false, false, false},
+    {"b_scale", 0x3c00, 2, false, false, false},
+    {"b_zero_point", 0x000c, 1, false, false, false},
+    {"y_scale", 0x3c00, 2, false, false, false},
+    {"y_zero_point", 0x000c, 3, false, false, false},
+};
+constexpr OutputSpec kQLinearMatMulOutputs[] = {
+    {"y", 0x000c, 3, false, false},
+};
+constexpr InputSpec kConvIntegerInputs[] = {
+    {"x", 0x000c, 0, false, false, false},
+    {"w", 0x000c, 1, false, false, false},
+    {"x_zero_point", 0x000c, 0, true, false, false},
+    {"w_zero_point", 0x000c, 1, true, false, false},
+};
+constexpr OutputSpec kConvIntegerOutputs[] = {
+    {"y", 0x0040, 255, false, false},
+};
+constexpr AttrSpec kConvIntegerAttrs[] = {
+    {"auto_pad", AttrType::String, false, true, 0, 0.0, "NOTSET"},
+    {"dilations", AttrType::Ints, false, false, 0, 0.0, nullptr},
+    {"group", AttrType::Int, false, true, 1, 0.0, nullptr},
+    {"kernel_shape", AttrType::Ints, false, false, 0, 0.0, nullptr},
+    {"pads", AttrType::Ints, false, false, 0, 0.0, nullptr},
+    {"strides", AttrType::Ints, false, false, 0, 0.0, nullptr},
+};
+constexpr InputSpec kQLinearConvInputs[] = {
+    {"x", 0x000c, 0, false, false, false},
+    {"x_scale", 0x1000, 255, false, false, false},
+    {"x_zero_point", 0x000c, 0, false, false, false},
+    {"w", 0x000c, 1, false, false, false},
+    {"w_scale", 0x1000, 255, false, false, false},
+    {"w_zero_point", 0x000c, 1, false, false, false},
+    {"y_scale", 0x1000, 255, false, false, false},
+    {"y_zero_point", 0x000c, 2, false, false, false},
+    {"b", 0x0040, 255, true, false, false},
+};
+constexpr OutputSpec kQLinearConvOutputs[] = {
+    {"y", 0x000c, 2, false, false},
+};
+constexpr AttrSpec kQLinearConvAttrs[] = {
+    {"auto_pad", AttrType::String, false, true, 0, 0.0, "NOTSET"},
+    {"dilations", AttrType::Ints, false, false, 0, 0.0, nullptr},
+    {"group", AttrType::Int, false, true, 1, 0.0, nullptr},
+    {"kernel_shape", AttrType::Ints, false, false, 0, 0.0, nullptr},
+    {"pads", AttrType::Ints, false, false, 0, 0.0, nullptr},
+    {"strides", AttrType::Ints, false, false, 0, 0.0, nullptr},
+};
+constexpr InputSpec kMatMulNBitsInputs[] = {
+    {"a", 0x3c00, 0, false, false, false},
+    {"b", 0x0008, 255, false, false, false},
+    {"scales", 0x3c00, 0, false, false, false},
+    {"zero_points", 0x3c08, 1, true, false, false},
+    {"bias", 0x3c00, 0, true, false, false},
+};
+constexpr OutputSpec kMatMulNBitsOutputs[] = {
+    {"y", 0x3c00, 0, false, false},
+};
+constexpr AttrSpec kMatMulNBitsAttrs[] = {
+    {"k", AttrType::Int, true, false, 0, 0.0, nullptr},
+    {"n", AttrType::Int, true, false, 0, 0.0, nullptr},
+    {"bits", AttrType::Int, false, true, 4, 0.0, nullptr},
+    {"block_size", AttrType::Int, true, false, 0, 0.0, nullptr},
+};
 
 struct AttrChoices {
   nef_op op;
@@ -1239,6 +1419,16 @@ constexpr AttrChoices kAttrChoices[] = {
      "none|add|mul|max|min"},
     {NEF_OP_SCATTER_ND, NEF_SCATTER_ND_REDUCTION,
      "none|add|mul|max|min"},
+    {NEF_OP_LSTM, NEF_LSTM_DIRECTION,
+     "forward|reverse|bidirectional"},
+    {NEF_OP_GRU, NEF_GRU_DIRECTION,
+     "forward|reverse|bidirectional"},
+    {NEF_OP_RNN, NEF_RNN_DIRECTION,
+     "forward|reverse|bidirectional"},
+    {NEF_OP_CONV_INTEGER, NEF_CONV_INTEGER_AUTO_PAD,
+     "NOTSET|SAME_UPPER|SAME_LOWER|VALID"},
+    {NEF_OP_QLINEAR_CONV, NEF_QLINEAR_CONV_AUTO_PAD,
+     "NOTSET|SAME_UPPER|SAME_LOWER|VALID"},
 };
 
 }  // namespace
@@ -1654,6 +1844,39 @@ const OpSpec kOpTable[] = {
     {NEF_OP_SHAPE_EXPR, "ShapeExpr", "shape_expr",
      OpClass::Control, InferRule::kShapeExpr, Cost::kNone,
      false, true, 0, 1, 0, nullptr, kShapeExprOutputs, nullptr},
+    {NEF_OP_LSTM, "LSTM", "lstm",
+     OpClass::Contraction, InferRule::kRnn, Cost::kRnn,
+     false, false, 8, 3, 8, kLSTMInputs, kLSTMOutputs, kLSTMAttrs},
+    {NEF_OP_GRU, "GRU", "gru",
+     OpClass::Contraction, InferRule::kRnn, Cost::kRnn,
+     false, false, 6, 2, 8, kGRUInputs, kGRUOutputs, kGRUAttrs},
+    {NEF_OP_RNN, "RNN", "rnn",
+     OpClass::Contraction, InferRule::kRnn, Cost::kRnn,
+     false, false, 6, 2, 7, kRNNInputs, kRNNOutputs, kRNNAttrs},
+    {NEF_OP_QUANTIZE_LINEAR, "QuantizeLinear", "quantize_linear",
+     OpClass::Movement, InferRule::kQuantizeLinear, Cost::kElementsX4,
+     false, false, 3, 1, 4, kQuantizeLinearInputs, kQuantizeLinearOutputs, kQuantizeLinearAttrs},
+    {NEF_OP_DEQUANTIZE_LINEAR, "DequantizeLinear", "dequantize_linear",
+     OpClass::Movement, InferRule::kDequantizeLinear, Cost::kElements,
+     false, false, 3, 1, 3, kDequantizeLinearInputs, kDequantizeLinearOutputs, kDequantizeLinearAttrs},
+    {NEF_OP_DYNAMIC_QUANTIZE_LINEAR, "DynamicQuantizeLinear", "dynamic_quantize_linear",
+     OpClass::Reduction, InferRule::kDynamicQuantizeLinear, Cost::kElementsX8,
+     false, false, 1, 3, 0, kDynamicQuantizeLinearInputs, kDynamicQuantizeLinearOutputs, nullptr},
+    {NEF_OP_MATMUL_INTEGER, "MatMulInteger", "matmul_integer",
+     OpClass::Contraction, InferRule::kMatmulInteger, Cost::kMatmul,
+     false, false, 4, 1, 0, kMatMulIntegerInputs, kMatMulIntegerOutputs, nullptr},
+    {NEF_OP_QLINEAR_MATMUL, "QLinearMatMul", "qlinear_matmul",
+     OpClass::Contraction, InferRule::kQlinearMatmul, Cost::kMatmul,
+     false, false, 8, 1, 0, kQLinearMatMulInputs, kQLinearMatMulOutputs, nullptr},
+    {NEF_OP_CONV_INTEGER, "ConvInteger", "conv_integer",
+     OpClass::Contraction, InferRule::kConvInteger, Cost::kConv,
+     false, false, 4, 1, 6, kConvIntegerInputs, kConvIntegerOutputs, kConvIntegerAttrs},
+    {NEF_OP_QLINEAR_CONV, "QLinearConv", "qlinear_conv",
+     OpClass::Contraction, InferRule::kQlinearConv, Cost::kConv,
+     false, false, 9, 1, 6, kQLinearConvInputs, kQLinearConvOutputs, kQLinearConvAttrs},
+    {NEF_OP_MATMUL_NBITS, "MatMulNBits", "matmul_nbits",
+     OpClass::Contraction, InferRule::kMatmulNbits, Cost::kMatmul,
+     false, false, 5, 1, 4, kMatMulNBitsInputs, kMatMulNBitsOutputs, kMatMulNBitsAttrs},
 };
 const unsigned kOpTableSize = NEF_OP_COUNT_;
 static_assert(sizeof(kOpTable) / sizeof(kOpTable[0]) == NEF_OP_COUNT_);
@@ -1686,12 +1909,15 @@ const OpAlias kOpAliases[] = {
     {"Concat", NEF_OP_CONCAT},
     {"ConstantOfShape", NEF_OP_CONSTANT_OF_SHAPE},
     {"Conv", NEF_OP_CONV},
+    {"ConvInteger", NEF_OP_CONV_INTEGER},
     {"ConvTranspose", NEF_OP_CONV_TRANSPOSE},
     {"Cos", NEF_OP_COS},
     {"Cosh", NEF_OP_COSH},
     {"CumSum", NEF_OP_CUMSUM},
     {"DepthToSpace", NEF_OP_DEPTH_TO_SPACE},
+    {"DequantizeLinear", NEF_OP_DEQUANTIZE_LINEAR},
     {"Div", NEF_OP_DIV},
+    {"DynamicQuantizeLinear", NEF_OP_DYNAMIC_QUANTIZE_LINEAR},
     {"Einsum", NEF_OP_EINSUM},
     {"Elu", NEF_OP_ELU},
     {"Equal", NEF_OP_EQUAL},
@@ -1702,6 +1928,7 @@ const OpAlias kOpAliases[] = {
     {"Flatten", NEF_OP_FLATTEN},
     {"Floor", NEF_OP_FLOOR},
     {"FusedMatMul", NEF_OP_FUSED_MATMUL},
+    {"GRU", NEF_OP_GRU},
     {"Gather", NEF_OP_GATHER},
     {"GatherElements", NEF_OP_GATHER_ELEMENTS},
     {"GatherND", NEF_OP_GATHER_ND},
@@ -1720,6 +1947,7 @@ const OpAlias kOpAliases[] = {
     {"IsInf", NEF_OP_ISINF},
     {"IsNaN", NEF_OP_ISNAN},
     {"LRN", NEF_OP_LRN},
+    {"LSTM", NEF_OP_LSTM},
     {"LayerNormalization", NEF_OP_LAYER_NORMALIZATION},
     {"LeakyRelu", NEF_OP_LEAKY_RELU},
     {"Less", NEF_OP_LESS},
@@ -1728,6 +1956,8 @@ const OpAlias kOpAliases[] = {
     {"LogSoftmax", NEF_OP_LOG_SOFTMAX},
     {"LpNormalization", NEF_OP_LP_NORMALIZATION},
     {"MatMul", NEF_OP_MATMUL},
+    {"MatMulInteger", NEF_OP_MATMUL_INTEGER},
+    {"MatMulNBits", NEF_OP_MATMUL_NBITS},
     {"Max", NEF_OP_MAX},
     {"MaxPool", NEF_OP_MAX_POOL},
     {"Mean", NEF_OP_MEAN},
@@ -1744,7 +1974,11 @@ const OpAlias kOpAliases[] = {
     {"PRelu", NEF_OP_PRELU},
     {"Pad", NEF_OP_PAD},
     {"Pow", NEF_OP_POW},
+    {"QLinearConv", NEF_OP_QLINEAR_CONV},
+    {"QLinearMatMul", NEF_OP_QLINEAR_MATMUL},
+    {"QuantizeLinear", NEF_OP_QUANTIZE_LINEAR},
     {"RMSNormalization", NEF_OP_RMS_NORMALIZATION},
+    {"RNN", NEF_OP_RNN},
     {"Range", NEF_OP_RANGE},
     {"Reciprocal", NEF_OP_RECIPROCAL},
     {"ReduceL1", NEF_OP_REDUCE_L1},
@@ -1831,6 +2065,7 @@ const OpAlias kOpAliases[] = {
     {"concat", NEF_OP_CONCAT},
     {"constant_of_shape", NEF_OP_CONSTANT_OF_SHAPE},
     {"conv", NEF_OP_CONV},
+    {"conv_integer", NEF_OP_CONV_INTEGER},
     {"conv_transpose", NEF_OP_CONV_TRANSPOSE},
     {"convolution", NEF_OP_CONV},
     {"cos", NEF_OP_COS},
@@ -1838,7 +2073,9 @@ const OpAlias kOpAliases[] = {
     {"cum_sum", NEF_OP_CUMSUM},
     {"cumsum", NEF_OP_CUMSUM},
     {"depth_to_space", NEF_OP_DEPTH_TO_SPACE},
+    {"dequantize_linear", NEF_OP_DEQUANTIZE_LINEAR},
     {"div", NEF_OP_DIV},
+    {"dynamic_quantize_linear", NEF_OP_DYNAMIC_QUANTIZE_LINEAR},
     {"einsum", NEF_OP_EINSUM},
     {"elu", NEF_OP_ELU},
     {"equal", NEF_OP_EQUAL},
@@ -1865,6 +2102,7 @@ const OpAlias kOpAliases[] = {
     {"group_norm", NEF_OP_GROUP_NORMALIZATION},
     {"group_normalization", NEF_OP_GROUP_NORMALIZATION},
     {"groupnorm", NEF_OP_GROUP_NORMALIZATION},
+    {"gru", NEF_OP_GRU},
     {"hard_sigmoid", NEF_OP_HARD_SIGMOID},
     {"hard_swish", NEF_OP_HARD_SWISH},
     {"hardmax", NEF_OP_HARDMAX},
@@ -1891,8 +2129,11 @@ const OpAlias kOpAliases[] = {
     {"lp_norm", NEF_OP_LP_NORMALIZATION},
     {"lp_normalization", NEF_OP_LP_NORMALIZATION},
     {"lrn", NEF_OP_LRN},
+    {"lstm", NEF_OP_LSTM},
     {"mat_mul", NEF_OP_MATMUL},
     {"matmul", NEF_OP_MATMUL},
+    {"matmul_integer", NEF_OP_MATMUL_INTEGER},
+    {"matmul_nbits", NEF_OP_MATMUL_NBITS},
     {"max", NEF_OP_MAX},
     {"max_pool", NEF_OP_MAX_POOL},
     {"maximum", NEF_OP_MAX},
@@ -1916,6 +2157,9 @@ const OpAlias kOpAliases[] = {
     {"pixel_shuffle", NEF_OP_DEPTH_TO_SPACE},
     {"pow", NEF_OP_POW},
     {"prelu", NEF_OP_PRELU},
+    {"qlinear_conv", NEF_OP_QLINEAR_CONV},
+    {"qlinear_matmul", NEF_OP_QLINEAR_MATMUL},
+    {"quantize_linear", NEF_OP_QUANTIZE_LINEAR},
     {"range", NEF_OP_RANGE},
     {"reciprocal", NEF_OP_RECIPROCAL},
     {"reduce_l1", NEF_OP_REDUCE_L1},
@@ -1935,6 +2179,7 @@ const OpAlias kOpAliases[] = {
     {"rms_norm", NEF_OP_RMS_NORMALIZATION},
     {"rms_normalization", NEF_OP_RMS_NORMALIZATION},
     {"rmsnorm", NEF_OP_RMS_NORMALIZATION},
+    {"rnn", NEF_OP_RNN},
     {"rope", NEF_OP_ROTARY_EMBEDDING},
     {"rotary_embedding", NEF_OP_ROTARY_EMBEDDING},
     {"round", NEF_OP_ROUND},

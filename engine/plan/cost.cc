@@ -43,6 +43,14 @@ double attention_flops(const Graph& graph, NodeId n) {
   return 4 * elements(graph, graph.output(n)) * keys;
 }
 
+// Every step multiplies the input and the state by their weights: 2 * (steps * batch) * weights.
+double rnn_flops(const Graph& graph, NodeId n) {
+  const auto in = graph.inputs(n);
+  const double width = std::max(1.0, last_dim(graph, in[0], 1));
+  const double weights = input_elements(graph, n, 1) + input_elements(graph, n, 2);
+  return 2 * elements(graph, in[0]) / width * weights;
+}
+
 double node_flops(const Graph& graph, NodeId n) {
   const double out = elements(graph, graph.output(n));
   switch (ir::spec(graph.op(n)).cost) {
@@ -67,6 +75,7 @@ double node_flops(const Graph& graph, NodeId n) {
     case ir::Cost::kPool: return 9 * out;
     case ir::Cost::kEinsum: return 2 * out * std::max(1.0, last_dim(graph, graph.inputs(n)[0], 1));
     case ir::Cost::kAttention: return attention_flops(graph, n);
+    case ir::Cost::kRnn: return rnn_flops(graph, n);
   }
   return 0;
 }

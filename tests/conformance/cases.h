@@ -22,5 +22,7 @@ bool add_movement_cases(nef_op op, CaseList& out);
 bool add_index_cases(nef_op op, CaseList& out);
 bool add_attention_cases(nef_op op, CaseList& out);
 bool add_resize_cases(nef_op op, CaseList& out);  // and Einsum
+bool add_rnn_cases(nef_op op, CaseList& out);
+bool add_quant_cases(nef_op op, CaseList& out);
 
 }  // namespace nef::conformance

@@ -114,16 +114,25 @@ void apply_rules(Work& w) {
     w.set_input(1, *w.find("value")->tensor);
     w.remove("value");
   }
-  if (type == "Cast" || type == "CastLike") {
-    w.remove("saturate");  // for 8-bit floats, which NEF does not have yet
-    w.remove("round_mode");
+  w.remove("saturate");  // for 8-bit floats, which NEF does not have yet
+  w.remove("round_mode");
+  for (const char* name : {"output_dtype", "precision"}) {
+    const Attribute* a = w.find(name);
+    if (a != nullptr && a->i == 0) w.remove(name);
   }
+}
+
+// Lists of names are one string in the op table.
+std::string joined(const std::vector<std::string>& names) {
+  std::string out;
+  for (const std::string& name : names) out += (out.empty() ? "" : ",") + name;
+  return out;
 }
 
 void set_attribute(ir::AttrBuilder& b, unsigned slot, ir::AttrType type, const Attribute& a) {
   switch (type) {
     case ir::AttrType::Float: b.set_float(slot, static_cast<double>(a.f)); break;
-    case ir::AttrType::String: b.set_string(slot, a.s); break;
+    case ir::AttrType::String: b.set_string(slot, a.strings.empty() ? a.s : joined(a.strings)); break;
     case ir::AttrType::Ints: b.set_ints(slot, a.ints); break;
     case ir::AttrType::DType: b.set_int(slot, dtype_of(a.i)); break;
     case ir::AttrType::Floats: {
@@ -166,11 +175,14 @@ Case build_case(Work& w, std::vector<int64_t> words, const std::vector<Tensor>& 
   if (!shape_can_be_inferred(w.op, outputs[0].dtype)) {
     b.typed_node(w.op, std::move(ids), std::move(words), {{outputs[0].dtype, outputs[0].dims, {}}});
   } else {
+    size_t required = 0;
+    while (required < spec.n_outputs && !spec.outputs[required].optional) ++required;
+    const size_t n_outputs = std::max(w.n_outputs, required);
     uint32_t unwanted = 0;
-    for (size_t i = 0; i < w.node.outputs.size(); ++i) {
-      if (w.node.outputs[i].empty()) unwanted |= 1u << i;
+    for (size_t i = 0; i < n_outputs; ++i) {
+      if (i >= w.n_outputs || w.node.outputs[i].empty()) unwanted |= 1u << i;
     }
-    b.node(w.op, std::move(ids), std::move(words), w.n_outputs, unwanted);
+    b.node(w.op, std::move(ids), std::move(words), n_outputs, unwanted);
   }
   return b.build();
 }

@@ -100,17 +100,19 @@ NodeCase load_case(const fs::path& dir) {
   return out;
 }
 
-// ONNX's own measure: 1e-3 relative plus 1e-7; dtype and shape exact.
+// ONNX's own measure: 1e-3 relative (for bfloat16 its own precision) plus 1e-7; dtype and shape
+// exact.
 std::string difference(const Tensor& got, const Tensor& want) {
   if (got.dtype != want.dtype || got.dims != want.dims) {
     return std::string(ir::dtype_name(got.dtype)) + " [" + dims_name(got.dims) + "] instead of " +
            ir::dtype_name(want.dtype) + " [" + dims_name(want.dims) + "]";
   }
+  const double relative = want.dtype == NEF_BFLOAT16 ? epsilon(want.dtype) : 1e-3;
   for (int64_t i = 0; i < want.count(); ++i) {
     const double g = float_at(got, i), w = float_at(want, i);
     if (!is_float(want.dtype) && int_at(got, i) == int_at(want, i)) continue;
     if (is_float(want.dtype) && (g == w || (std::isnan(g) && std::isnan(w)))) continue;
-    if (is_float(want.dtype) && std::fabs(g - w) <= 1e-7 + 1e-3 * std::fabs(w)) continue;
+    if (is_float(want.dtype) && std::fabs(g - w) <= 1e-7 + relative * std::fabs(w)) continue;
     return "element " + std::to_string(i) + ": got " + std::to_string(g) + ", want " +
            std::to_string(w);
   }

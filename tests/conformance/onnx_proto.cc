@@ -110,6 +110,7 @@ Attribute parse_attribute(std::string_view bytes) {
       case 5: a.tensor = parse_tensor(f.bytes); break;
       case 7: append_fixed(f, a.floats); break;
       case 8: append_varints(f, a.ints); break;
+      case 9: a.strings.emplace_back(f.bytes); break;
       case 13:
       case 20:
       case 21: break;  // documentation, type, reference

@@ -18,6 +18,7 @@ struct Attribute {
   std::string s;
   std::vector<float> floats;
   std::vector<int64_t> ints;
+  std::vector<std::string> strings;
   std::optional<Tensor> tensor;
   bool other = false;  // a graph, a type, strings, ...
 };

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+// QuantizeLinear, DequantizeLinear, DynamicQuantizeLinear.
+#include "backends/shared/quant.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+
+#include "backends/cpu/norm_rows.h"
+#include "backends/cpu/quant.h"
+#include "backends/cpu/scalar_ops.h"
+
+namespace nef::cpu {
+namespace {
+
+using backends::quant_layout;
+using backends::QuantLayout;
+
+constexpr int64_t kChunk = 256;  // fixed trip counts become vector code
+constexpr int64_t kGrain = 16 * 1024;
+
+double number_at(const View& v, int64_t i) {
+  double out = 0;
+  with_element_type(v.dtype, [&]<class T>(T) {
+    T x;
+    std::memcpy(&x, v.data + static_cast<size_t>(i) * sizeof(T), sizeof(T));
+    out = static_cast<double>(widen(x));
+  });
+  return out;
+}
+
+double rounded_to(nef_dtype t, double v) {
+  switch (t) {
+    case NEF_FLOAT16: return backends::float_from_float16(backends::float16_from_double(v));
+    case NEF_BFLOAT16: return backends::float_from_bfloat16(backends::bfloat16_from_double(v));
+    case NEF_FLOAT64: return v;
+    default: return static_cast<double>(static_cast<float>(v));
+  }
+}
+
+// Calls f(first element, count, first scale, step of the scales, 0 or 1) for runs along memory.
+template <typename F>
+void for_runs(const QuantLayout& q, int64_t begin, int64_t end, const F& f) {
+  for (int64_t at = begin; at < end;) {
+    const int64_t j = at % q.inner, i = at / q.inner % q.length, o = at / q.inner / q.length;
+    int64_t n = q.inner - j, step = q.block > 0 ? 1 : 0;
+    if (q.inner == 1 && q.block > 0) {
+      n = std::min(q.block - i % q.block, q.length - i);
+      step = 0;
+    } else if (q.inner == 1) {
+      n = q.length - i;
+      step = q.per_axis ? 1 : 0;
+    }
+    n = std::min({n, end - at, kChunk});
+    f(at, n, q.scale_index(o, i, j), step);
+    at += n;
+  }
+}
+
+// Quotients as whole numbers in range; 2^18 lies beyond every zero point and integer.
+template <typename T>
+void round_chunk(const float* x, const float* scale, const float* zero, int64_t n, T* y) {
+  constexpr float kLimit = 262144.0f, kMagic = 12582912.0f;  // 1.5 * 2^23: rounds to whole numbers
+  constexpr float kLow = std::numeric_limits<T>::min(), kHigh = std::numeric_limits<T>::max();
+  int32_t whole[kChunk];
+  for (int64_t i = 0; i < kChunk; ++i) {
+    float q = x[i] / scale[i];
+    q = q == q ? q : 0.0f;
+    q = q < kLimit ? q : kLimit;
+    q = q > -kLimit ? q : -kLimit;
+    q = (q + kMagic) - kMagic + zero[i];
+    q = q < kHigh ? q : kHigh;
+    q = q > kLow ? q : kLow;
+    whole[i] = static_cast<int32_t>(q);
+  }
+  for (int64_t i = 0; i < n; ++i) y[i] = static_cast<T>(whole[i]);
+}
+
+// `n` elements from `offset`, one after the other or the same one; the rest of the chunk is `fill`.
+void load_chunk(const View& v, int64_t offset, int64_t step, int64_t n, float fill, float* out) {
+  if (step == 1 && is_float_dtype(v.dtype) && v.dtype != NEF_FLOAT64) {
+    load_floats(v.dtype, v.data, offset, n, out);
+  } else if (step == 1) {
+    for (int64_t i = 0; i < n; ++i) out[i] = static_cast<float>(number_at(v, offset + i));
+  } else {
+    fill = static_cast<float>(number_at(v, offset));
+    n = 0;
+  }
+  for (int64_t i = n; i < kChunk; ++i) out[i] = fill;
+}
+
+template <typename T>
+void quantize_fast(const View& x, const View& scale, const View* zero, const QuantLayout& q,
+                   int64_t begin, int64_t end, T* y) {
+  float xs[kChunk], scales[kChunk], zeros[kChunk] = {};
+  for_runs(q, begin, end, [&](int64_t at, int64_t n, int64_t s, int64_t step) {
+    load_chunk(x, at, 1, n, 0, xs);
+    load_chunk(scale, s, step, n, 1, scales);
+    if (zero != nullptr) load_chunk(*zero, s, step, n, 0, zeros);
+    round_chunk<T>(xs, scales, zeros, n, y + at);
+  });
+}
+
+template <typename T>
+void quantize_exact(const View& x, const View& scale, const View* zero, nef_dtype precision,
+                    const QuantLayout& q, int64_t begin, int64_t end, T* y) {
+  for_runs(q, begin, end, [&](int64_t at, int64_t n, int64_t s, int64_t step) {
+    for (int64_t i = 0; i < n; ++i) {
+      const int64_t from = s + i * step;
+      const double quotient = rounded_to(precision, number_at(x, at + i) / number_at(scale, from));
+      y[at + i] = quantize_one<T>(quotient, zero == nullptr ? 0 : int_at(*zero, from));
+    }
+  });
+}
+
+void run_quantize(const Call& c) {
+  const View x = c.in(0), scale = c.in(1), y = c.out();
+  const QuantLayout q =
+      quant_layout(x.dims, x.rank, scale.count, c.attr_int(NEF_QUANTIZE_LINEAR_AXIS, 1),
+                   c.attr_int(NEF_QUANTIZE_LINEAR_BLOCK_SIZE));
+  const View zero_view = c.has(2) ? c.in(2) : View{};
+  const View* zero = c.has(2) ? &zero_view : nullptr;
+  const auto fallback = is_float_dtype(scale.dtype) ? scale.dtype : NEF_FLOAT32;
+  const auto precision =
+      static_cast<nef_dtype>(c.attr_int(NEF_QUANTIZE_LINEAR_PRECISION, fallback));
+  const bool narrow = x.dtype != NEF_INT32 && x.dtype != NEF_FLOAT64 &&
+                      scale.dtype != NEF_INT32 && scale.dtype != NEF_FLOAT64;
+  with_int_type(y.dtype, [&]<class T>(T) {
+    T* out = reinterpret_cast<T*>(y.data);
+    parallel_for(x.count, kGrain, [&](int64_t begin, int64_t end) {
+      if (narrow && precision == NEF_FLOAT32) {
+        quantize_fast<T>(x, scale, zero, q, begin, end, out);
+      } else {
+        quantize_exact<T>(x, scale, zero, precision, q, begin, end, out);
+      }
+    });
+  });
+}
+
+void dequantize_exact(const View& x, const View& scale, const View* zero, const QuantLayout& q,
+                      int64_t begin, int64_t end, const View& y) {
+  with_element_type(y.dtype, [&]<class T>(T) {
+    if constexpr (std::is_integral_v<T>) return;
+    else {
+      T* out = reinterpret_cast<T*>(y.data);
+      for_runs(q, begin, end, [&](int64_t at, int64_t n, int64_t s, int64_t step) {
+        for (int64_t i = 0; i < n; ++i) {
+          const int64_t from = s + i * step;
+          const int64_t whole = int_at(x, at + i) - (zero == nullptr ? 0 : int_at(*zero, from));
+          const double value = static_cast<double>(whole) * number_at(scale, from);
+          out[at + i] = narrow<T>(static_cast<Compute<T>>(value));
+        }
+      });
+    }
+  });
+}
+
+template <typename X>
+void dequantize_fast(const X* x, const View& scale, const View* zero, const QuantLayout& q,
+                     int64_t begin, int64_t end, const View& y) {
+  float xs[kChunk] = {}, scales[kChunk], zeros[kChunk] = {};
+  for_runs(q, begin, end, [&](int64_t at, int64_t n, int64_t s, int64_t step) {
+    for (int64_t i = 0; i < n; ++i) xs[i] = static_cast<float>(x[at + i]);
+    load_chunk(scale, s, step, n, 1, scales);
+    if (zero != nullptr) load_chunk(*zero, s, step, n, 0, zeros);
+    for (int64_t i = 0; i < kChunk; ++i) xs[i] = (xs[i] - zeros[i]) * scales[i];
+    store_floats(y.dtype, xs, n, y.data, at);
+  });
+}
+
+void run_dequantize(const Call& c) {
+  const View x = c.in(0), scale = c.in(1), y = c.out();
+  const QuantLayout q =
+      quant_layout(x.dims, x.rank, scale.count, c.attr_int(NEF_DEQUANTIZE_LINEAR_AXIS, 1),
+                   c.attr_int(NEF_DEQUANTIZE_LINEAR_BLOCK_SIZE));
+  const View zero_view = c.has(2) ? c.in(2) : View{};
+  const View* zero = c.has(2) ? &zero_view : nullptr;
+  // The difference of narrow integers is exact in float32.
+  const bool fast = x.dtype != NEF_INT32 && scale.dtype != NEF_FLOAT64 && y.dtype != NEF_FLOAT64;
+  with_int_type(x.dtype, [&]<class X>(X) {
+    parallel_for(x.count, kGrain, [&](int64_t begin, int64_t end) {
+      if (fast) {
+        dequantize_fast(reinterpret_cast<const X*>(x.data), scale, zero, q, begin, end, y);
+      } else {
+        dequantize_exact(x, scale, zero, q, begin, end, y);
+      }
+    });
+  });
+}
+
+// Extremes with 0 among them; NaN is left out.
+void range_of(const float* x, int64_t n, float* low, float* high) {
+  float lows[8] = {}, highs[8] = {};
+  int64_t i = 0;
+  for (; i + 8 <= n; i += 8) {
+    for (int k = 0; k < 8; ++k) {
+      lows[k] = x[i + k] < lows[k] ? x[i + k] : lows[k];
+      highs[k] = x[i + k] > highs[k] ? x[i + k] : highs[k];
+    }
+  }
+  for (; i < n; ++i) {
+    lows[0] = x[i] < lows[0] ? x[i] : lows[0];
+    highs[0] = x[i] > highs[0] ? x[i] : highs[0];
+  }
+  *low = *std::min_element(lows, lows + 8);
+  *high = *std::max_element(highs, highs + 8);
+}
+
+void run_dynamic(const Call& c) {
+  const View x = c.in(0), y = c.out();
+  const auto* data = reinterpret_cast<const float*>(x.data);
+  float low = 0, high = 0;
+  range_of(data, x.count, &low, &high);
+  const auto s = backends::dynamic_scale(low, high);
+  auto* out = reinterpret_cast<uint8_t*>(y.data);
+  float scales[kChunk], zeros[kChunk];
+  std::fill_n(scales, kChunk, s.scale);
+  std::fill_n(zeros, kChunk, static_cast<float>(s.zero_point));
+  parallel_for(x.count, kGrain, [&](int64_t begin, int64_t end) {
+    float xs[kChunk] = {};
+    for (int64_t i = begin; i < end; i += kChunk) {
+      const int64_t n = std::min(kChunk, end - i);
+      std::copy_n(data + i, n, xs);
+      round_chunk<uint8_t>(xs, scales, zeros, n, out + i);
+    }
+  });
+  if (c.wants(1)) std::memcpy(c.out(1).data, &s.scale, sizeof(float));
+  if (c.wants(2)) *c.out(2).data = static_cast<char>(s.zero_point);
+}
+
+}  // namespace
+
+void register_quant_convert() {
+  register_call(NEF_OP_QUANTIZE_LINEAR, {"quantize", run_quantize});
+  register_call(NEF_OP_DEQUANTIZE_LINEAR, {"dequantize", run_dequantize});
+  register_call(NEF_OP_DYNAMIC_QUANTIZE_LINEAR, {"dynamic quantize", run_dynamic});
+}
+
+}  // namespace nef::cpu
