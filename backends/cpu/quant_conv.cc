@@ -134,7 +134,8 @@ class QuantConvPrepared final : public Prepared {
       return;
     }
     const auto* p = static_cast<const uint8_t*>(x) + at;
-    for (int64_t c = 0; c < s.channels; ++c) row[c * stride] = static_cast<int16_t>(p[c * step] - z);
+    for (int64_t c = 0; c < s.channels; ++c)
+      row[c * stride] = static_cast<int16_t>(p[c * step] - z);
   }
 
   // `image`: sample and group.
@@ -176,8 +177,7 @@ class QuantConvPrepared final : public Prepared {
 
 class QuantConvKernel final : public Kernel {
  public:
-  explicit QuantConvKernel(const Region& region)
-      : table_(region), ids_(ids_of(region.nodes[0])) {
+  explicit QuantConvKernel(const Region& region) : table_(region), ids_(ids_of(region.nodes[0])) {
     const int64_t* attrs = region.nodes[0].attrs();
     attrs_ = WindowAttrs::read(attrs, NEF_CONV_INTEGER_AUTO_PAD, NEF_CONV_INTEGER_PADS,
                                NEF_CONV_INTEGER_STRIDES, NEF_CONV_INTEGER_DILATIONS);

@@ -123,8 +123,8 @@ void run_quantize(const Call& c) {
   const auto fallback = is_float_dtype(scale.dtype) ? scale.dtype : NEF_FLOAT32;
   const auto precision =
       static_cast<nef_dtype>(c.attr_int(NEF_QUANTIZE_LINEAR_PRECISION, fallback));
-  const bool narrow = x.dtype != NEF_INT32 && x.dtype != NEF_FLOAT64 &&
-                      scale.dtype != NEF_INT32 && scale.dtype != NEF_FLOAT64;
+  const bool narrow = x.dtype != NEF_INT32 && x.dtype != NEF_FLOAT64 && scale.dtype != NEF_INT32 &&
+                      scale.dtype != NEF_FLOAT64;
   with_int_type(y.dtype, [&]<class T>(T) {
     T* out = reinterpret_cast<T*>(y.data);
     parallel_for(x.count, kGrain, [&](int64_t begin, int64_t end) {

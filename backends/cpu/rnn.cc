@@ -316,9 +316,10 @@ class RnnPrepared final : public Prepared {
 
   template <typename Body>
   void for_batch(const RnnShape& s, const Body& body) const {
-    parallel_for(s.batch, std::max<int64_t>(1, kCellWork / s.rows), [&](int64_t begin, int64_t end) {
-      for (int64_t b = begin; b < end; ++b) body(b);
-    });
+    parallel_for(s.batch, std::max<int64_t>(1, kCellWork / s.rows),
+                 [&](int64_t begin, int64_t end) {
+                   for (int64_t b = begin; b < end; ++b) body(b);
+                 });
   }
 
   // GRU: both gates, and the state that the reset gate lets through.
@@ -330,8 +331,7 @@ class RnnPrepared final : public Prepared {
     math_.mul(row + s.hidden, p.h + b * s.hidden, s.hidden, p.gated + b * s.hidden);
   }
 
-  void update(const RnnShape& s, const RnnCell<T>& cell, T* row, const Pieces& p,
-              int64_t b) const {
+  void update(const RnnShape& s, const RnnCell<T>& cell, T* row, const Pieces& p, int64_t b) const {
     T *products = p.products + b * s.rows, *h = p.h + b * s.hidden;
     T* room = p.room + b * s.hidden;
     if (spec_.op != NEF_OP_GRU) {

@@ -141,11 +141,10 @@ int64_t column_count(const View& b) { return b.rank == 1 ? 1 : b.dims[b.rank - 1
 
 void run_matmul_integer(const Call& c) {
   const View y = c.out();
-  multiply(c.in(0), c.in(1), y, per_line(c, 2, row_count(c.in(0))),
-           per_line(c, 3, column_count(c.in(1))),
-           [&](int64_t o, int64_t sum, int64_t, int64_t, int64_t, int64_t) {
-             store_int(y, o, sum);
-           });
+  multiply(
+      c.in(0), c.in(1), y, per_line(c, 2, row_count(c.in(0))),
+      per_line(c, 3, column_count(c.in(1))),
+      [&](int64_t o, int64_t sum, int64_t, int64_t, int64_t, int64_t) { store_int(y, o, sum); });
 }
 
 void run_qlinear_matmul(const Call& c) {
@@ -232,8 +231,7 @@ void run_matmul_nbits(const Call& c) {
     double sum = c.has(4) ? load_float(c.in(4), j) : 0;
     for (int64_t p = 0; p < k; ++p) {
       const int64_t at = p / block;
-      const auto q =
-          static_cast<double>(unpacked(b, j, blocks * block * bits / 8, p, bits));
+      const auto q = static_cast<double>(unpacked(b, j, blocks * block * bits / 8, p, bits));
       sum += load_float(a, row * k + p) * (q - zero(j, at)) * load_float(scales, j * blocks + at);
     }
     store_float(y, o, sum);
@@ -241,14 +239,10 @@ void run_matmul_nbits(const Call& c) {
 }
 
 constexpr Kernel kKernels[] = {
-    {NEF_OP_QUANTIZE_LINEAR, run_quantize},
-    {NEF_OP_DEQUANTIZE_LINEAR, run_dequantize},
-    {NEF_OP_DYNAMIC_QUANTIZE_LINEAR, run_dynamic},
-    {NEF_OP_MATMUL_INTEGER, run_matmul_integer},
-    {NEF_OP_QLINEAR_MATMUL, run_qlinear_matmul},
-    {NEF_OP_CONV_INTEGER, run_conv_integer},
-    {NEF_OP_QLINEAR_CONV, run_qlinear_conv},
-    {NEF_OP_MATMUL_NBITS, run_matmul_nbits},
+    {NEF_OP_QUANTIZE_LINEAR, run_quantize},        {NEF_OP_DEQUANTIZE_LINEAR, run_dequantize},
+    {NEF_OP_DYNAMIC_QUANTIZE_LINEAR, run_dynamic}, {NEF_OP_MATMUL_INTEGER, run_matmul_integer},
+    {NEF_OP_QLINEAR_MATMUL, run_qlinear_matmul},   {NEF_OP_CONV_INTEGER, run_conv_integer},
+    {NEF_OP_QLINEAR_CONV, run_qlinear_conv},       {NEF_OP_MATMUL_NBITS, run_matmul_nbits},
 };
 
 }  // namespace

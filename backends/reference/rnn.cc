@@ -139,8 +139,8 @@ class Sequence {
     for (int64_t j = 0; j < hidden_; ++j) gated[j] = reset_[j] * h_[j];
     for (int64_t j = 0; j < hidden_; ++j) {
       const double z = f(0, from_x(kZ, j, t) + from_state(h_, kZ, j));
-      const double behind = spec_.reset_behind ? reset_[j] * from_state(h_, kH, j)
-                                               : from_state(gated, kH, j);
+      const double behind =
+          spec_.reset_behind ? reset_[j] * from_state(h_, kH, j) : from_state(gated, kH, j);
       next_[j] = (1 - z) * f(1, from_x(kH, j, t) + behind) + z * h_[j];
     }
   }

@@ -22,8 +22,8 @@ struct QuantLayout {
   }
 };
 
-inline QuantLayout quant_layout(const int64_t* x_dims, int x_rank, int64_t scale_count, int64_t axis,
-                                int64_t block) {
+inline QuantLayout quant_layout(const int64_t* x_dims, int x_rank, int64_t scale_count,
+                                int64_t axis, int64_t block) {
   QuantLayout q;
   if (block == 0 && scale_count == 1) {
     q.inner = element_count(x_dims, x_rank);

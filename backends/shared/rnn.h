@@ -36,9 +36,9 @@ struct RnnSpec {
   int directions = 1;
   bool reverse = false;  // the first direction runs from the end
   bool batch_first = false;
-  double clip = 0;             // 0 = none
-  bool input_forget = false;   // LSTM
-  bool reset_behind = false;   // GRU: linear_before_reset
+  double clip = 0;            // 0 = none
+  bool input_forget = false;  // LSTM
+  bool reset_behind = false;  // GRU: linear_before_reset
   RnnActivation activations[2][3];
 
   int gates() const { return op == NEF_OP_LSTM ? 4 : op == NEF_OP_GRU ? 3 : 1; }

@@ -177,7 +177,8 @@ void infer_matmul_nbits(InferContext& c) {
            cat("block_size must be a power of two from 8 to 65536, got ", block));
   }
   if (k < 1 || n < 1 || k > INT32_MAX || n > INT32_MAX) {
-    c.fail(NEF_INVALID_ARGUMENT, cat("k and n must be positive and below 2^31, got ", k, " and ", n));
+    c.fail(NEF_INVALID_ARGUMENT,
+           cat("k and n must be positive and below 2^31, got ", k, " and ", n));
   }
   require_rank_at_least(c, 0, 1);
   same_dim(c, c.dims(0).back(), k, "the last dim of a is not k");

@@ -84,7 +84,8 @@ void infer_rnn(InferContext& c) {
   const Dim rows = c.pool.mul(hidden, form.gates);
   const Dim width = c.dims(kX)[2];
   require_shape(c, kW, Shape{directions, rows, width}, "w is [directions, gates * hidden, input]");
-  require_shape(c, kR, Shape{directions, rows, hidden}, "r is [directions, gates * hidden, hidden]");
+  require_shape(c, kR, Shape{directions, rows, hidden},
+                "r is [directions, gates * hidden, hidden]");
   require_shape(c, kB, Shape{directions, c.pool.mul(rows, 2)},
                 "b is [directions, 2 * gates * hidden]");
   if (c.has(kLens)) require_vector(c, kLens, batch, "one length per batch is needed");

@@ -8,8 +8,8 @@ CaseList cases_for(nef_op op) {
   const auto families = {add_unary_cases,     add_binary_cases,   add_contraction_cases,
                          add_softmax_cases,   add_reduce_cases,   add_norm_cases,
                          add_window_cases,    add_movement_cases, add_index_cases,
-                         add_attention_cases, add_resize_cases,
-                         add_rnn_cases,       add_quant_cases};
+                         add_attention_cases, add_resize_cases,   add_rnn_cases,
+                         add_quant_cases};
   for (const auto& family : families) {
     if (family(op, out)) break;
   }

@@ -80,8 +80,8 @@ void add_dequantize(CaseList& out) {
         const Tensor x = make(t, s.x, Fill::Extreme), scale = make(st, s.scale, Fill::Positive, 2);
         const Tolerance tolerance{st == NEF_FLOAT16 || st == NEF_BFLOAT16 ? 1.0 : 0.0, 0};
         const std::string name = s.name + std::string("_") + std::to_string(st);
-        out.push_back(single(name, op, {x, scale, make(t, s.scale, Fill::Small, 3)}, words,
-                             tolerance));
+        out.push_back(
+            single(name, op, {x, scale, make(t, s.scale, Fill::Small, 3)}, words, tolerance));
         out.push_back(single(name + "_no_zero", op, {x, scale}, words, tolerance));
       }
       for (nef_dtype to : allowed_dtypes(op, 1)) {
@@ -110,10 +110,18 @@ struct ProductShape {
   Dims a, b;
 };
 const std::vector<ProductShape> kProducts = {
-    {{2, 3}, {3, 4}},         {{1, 1}, {1, 1}},        {{37, 65}, {65, 33}},
-    {{4}, {4}},               {{4}, {4, 3}},           {{3, 4}, {4}},
-    {{2, 3, 4}, {4, 5}},      {{2, 3, 4}, {2, 4, 5}},  {{2, 1, 3, 4}, {3, 4, 5}},
-    {{0, 3}, {3, 2}},         {{2, 0}, {0, 3}},        {{2, 3}, {3, 0}},
+    {{2, 3}, {3, 4}},
+    {{1, 1}, {1, 1}},
+    {{37, 65}, {65, 33}},
+    {{4}, {4}},
+    {{4}, {4, 3}},
+    {{3, 4}, {4}},
+    {{2, 3, 4}, {4, 5}},
+    {{2, 3, 4}, {2, 4, 5}},
+    {{2, 1, 3, 4}, {3, 4, 5}},
+    {{0, 3}, {3, 2}},
+    {{2, 0}, {0, 3}},
+    {{2, 3}, {3, 0}},
     {{70, 600}, {600, 9}},
 };
 
@@ -137,8 +145,9 @@ void add_matmul_integer(CaseList& out) {
         const Tensor a = make(ta, s.a, Fill::Extreme, 1), b = make(tb, s.b, Fill::Extreme, 2);
         const std::string name = dims_name(s.a) + "_" + dims_name(s.b) + "_" + std::to_string(tb);
         out.push_back(single(name, op, {a, b}));
-        out.push_back(single(name + "_zeros", op,
-                             {a, b, make(ta, {}, Fill::Extreme, 3), make(tb, {1}, Fill::Extreme, 4)}));
+        out.push_back(
+            single(name + "_zeros", op,
+                   {a, b, make(ta, {}, Fill::Extreme, 3), make(tb, {1}, Fill::Extreme, 4)}));
         if (s.a.size() < 2 || s.b.size() < 2) continue;
         out.push_back(single(name + "_per_line", op,
                              {a, b, make(ta, per_row(s.a), Fill::Extreme, 3),
@@ -160,14 +169,13 @@ void add_qlinear_matmul(CaseList& out) {
           for (nef_dtype ts : {NEF_FLOAT32, NEF_FLOAT16}) {
             const bool lines = ts == NEF_FLOAT32 && s.a.size() > 1 && s.b.size() > 1;
             const Dims la = lines ? per_row(s.a) : Dims{}, lb = lines ? per_column(s.b) : Dims{};
-            out.push_back(single(
-                dims_name(s.a) + "_" + dims_name(s.b) + "_" + std::to_string(tb) + "_" +
-                    std::to_string(ty) + "_" + std::to_string(ts),
-                op,
-                {make(ta, s.a, Fill::Extreme, 1), make(ts, la, Fill::Positive, 2),
-                 make(ta, la, Fill::Small, 3), make(tb, s.b, Fill::Extreme, 4),
-                 make(ts, lb, Fill::Positive, 5), make(tb, lb, Fill::Small, 6),
-                 values(ts, {}, {600}), make(ty, {}, Fill::Small, 7)}));
+            out.push_back(single(dims_name(s.a) + "_" + dims_name(s.b) + "_" + std::to_string(tb) +
+                                     "_" + std::to_string(ty) + "_" + std::to_string(ts),
+                                 op,
+                                 {make(ta, s.a, Fill::Extreme, 1), make(ts, la, Fill::Positive, 2),
+                                  make(ta, la, Fill::Small, 3), make(tb, s.b, Fill::Extreme, 4),
+                                  make(ts, lb, Fill::Positive, 5), make(tb, lb, Fill::Small, 6),
+                                  values(ts, {}, {600}), make(ty, {}, Fill::Small, 7)}));
           }
         }
       }
@@ -209,13 +217,14 @@ void add_conv_integer(CaseList& out) {
         const Tensor x = make(tx, s.x, Fill::Extreme, 1), w = make(tw, s.w, Fill::Extreme, 2);
         const std::string name = s.name + std::string("_") + std::to_string(tw);
         out.push_back(single(name, op, {x, w}, conv_attrs(op, s)));
-        out.push_back(single(name + "_zeros", op,
-                             {x, w, make(tx, {}, Fill::Extreme, 3), make(tw, {1}, Fill::Extreme, 4)},
-                             conv_attrs(op, s)));
-        out.push_back(single(name + "_per_filter", op,
-                             {x, w, make(tx, {1}, Fill::Extreme, 3),
-                              make(tw, {s.w[0]}, Fill::Extreme, 4)},
-                             conv_attrs(op, s)));
+        out.push_back(
+            single(name + "_zeros", op,
+                   {x, w, make(tx, {}, Fill::Extreme, 3), make(tw, {1}, Fill::Extreme, 4)},
+                   conv_attrs(op, s)));
+        out.push_back(
+            single(name + "_per_filter", op,
+                   {x, w, make(tx, {1}, Fill::Extreme, 3), make(tw, {s.w[0]}, Fill::Extreme, 4)},
+                   conv_attrs(op, s)));
       }
     }
   }
@@ -230,10 +239,14 @@ void add_qlinear_conv(CaseList& out) {
         for (const ConvShape& s : kConvs) {
           for (bool per_filter : {false, true}) {
             const Dims lw = per_filter ? Dims{s.w[0]} : Dims{};
-            std::vector<Tensor> in = {make(tx, s.x, Fill::Extreme, 1), values(f, {}, {0.125}),
-                                      make(tx, {}, Fill::Small, 3),    make(tw, s.w, Fill::Extreme, 4),
-                                      make(f, lw, Fill::Positive, 5),  make(tw, lw, Fill::Small, 6),
-                                      values(f, {}, {40}),             make(ty, {}, Fill::Small, 7)};
+            std::vector<Tensor> in = {make(tx, s.x, Fill::Extreme, 1),
+                                      values(f, {}, {0.125}),
+                                      make(tx, {}, Fill::Small, 3),
+                                      make(tw, s.w, Fill::Extreme, 4),
+                                      make(f, lw, Fill::Positive, 5),
+                                      make(tw, lw, Fill::Small, 6),
+                                      values(f, {}, {40}),
+                                      make(ty, {}, Fill::Small, 7)};
             if (per_filter) in.push_back(make(NEF_INT32, {s.w[0]}, Fill::Small, 8));
             out.push_back(single(s.name + std::string("_") + std::to_string(tw) + "_" +
                                      std::to_string(ty) + (per_filter ? "_per_filter" : ""),
@@ -251,9 +264,9 @@ void add_matmul_nbits(CaseList& out) {
     Dims a;
     int64_t n, block;
   };
-  const Shape shapes[] = {{{1, 32}, 5, 16},   {{32}, 3, 32},      {{3, 40}, 7, 16},
+  const Shape shapes[] = {{{1, 32}, 5, 16},     {{32}, 3, 32},        {{3, 40}, 7, 16},
                           {{2, 5, 70}, 33, 32}, {{20, 128}, 65, 128}, {{0, 16}, 4, 16},
-                          {{9, 1024}, 3, 64}, {{1, 8}, 1, 8}};
+                          {{9, 1024}, 3, 64},   {{1, 8}, 1, 8}};
   for (nef_dtype t : allowed_dtypes(op)) {
     for (int64_t bits : {2, 4, 8}) {
       for (const Shape& s : shapes) {
@@ -264,19 +277,21 @@ void add_matmul_nbits(CaseList& out) {
                                .set_int(NEF_MATMUL_NBITS_BITS, bits)
                                .set_int(NEF_MATMUL_NBITS_BLOCK_SIZE, s.block)
                                .build();
-        const Tensor a = make(t, s.a, Fill::Unit, 1), scales = make(t, {s.n * blocks}, Fill::Unit, 3);
+        const Tensor a = make(t, s.a, Fill::Unit, 1),
+                     scales = make(t, {s.n * blocks}, Fill::Unit, 3);
         const Tensor b = make(NEF_UINT8, {s.n, blocks, s.block * bits / 8}, Fill::Extreme, 2);
         const double top = static_cast<double>(int64_t{1} << bits);
         const bool half = t == NEF_FLOAT16 || t == NEF_BFLOAT16;
-        const Tolerance tolerance{half ? 2.0 : 4.0, top * (half ? 1.0 : 1 + 0.25 * static_cast<double>(k))};
-        const std::string name = dims_name(s.a) + "_" + std::to_string(s.n) + "_" +
-                                 std::to_string(bits) + "bits";
+        const Tolerance tolerance{half ? 2.0 : 4.0,
+                                  top * (half ? 1.0 : 1 + 0.25 * static_cast<double>(k))};
+        const std::string name =
+            dims_name(s.a) + "_" + std::to_string(s.n) + "_" + std::to_string(bits) + "bits";
         out.push_back(single(name, op, {a, b, scales}, words, tolerance));
-        out.push_back(single(name + "_packed_zeros", op,
-                             {a, b, scales,
-                              make(NEF_UINT8, {s.n, (blocks * bits + 7) / 8}, Fill::Extreme, 4),
-                              make(t, {s.n}, Fill::Unit, 5)},
-                             words, tolerance));
+        out.push_back(
+            single(name + "_packed_zeros", op,
+                   {a, b, scales, make(NEF_UINT8, {s.n, (blocks * bits + 7) / 8}, Fill::Extreme, 4),
+                    make(t, {s.n}, Fill::Unit, 5)},
+                   words, tolerance));
         out.push_back(single(name + "_float_zeros", op,
                              {a, b, make(t, {s.n, blocks}, Fill::Unit, 3),
                               make(t, {s.n, blocks}, Fill::Positive, 4)},

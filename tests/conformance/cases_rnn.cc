@@ -12,9 +12,9 @@ struct RnnShape {
   int64_t steps, batch, width, hidden;
 };
 constexpr RnnShape kShapes[] = {
-    {"one_step", 1, 1, 3, 4},   {"short", 4, 1, 5, 7},       {"batch", 3, 3, 2, 5},
-    {"wide", 2, 2, 33, 70},     {"many", 5, 9, 4, 16},       {"no_step", 0, 2, 3, 4},
-    {"no_batch", 2, 0, 3, 4},   {"page_stride", 2, 7, 1024, 3}, {"no_input", 2, 2, 0, 3},
+    {"one_step", 1, 1, 3, 4}, {"short", 4, 1, 5, 7},          {"batch", 3, 3, 2, 5},
+    {"wide", 2, 2, 33, 70},   {"many", 5, 9, 4, 16},          {"no_step", 0, 2, 3, 4},
+    {"no_batch", 2, 0, 3, 4}, {"page_stride", 2, 7, 1024, 3}, {"no_input", 2, 2, 0, 3},
 };
 
 int64_t gates_of(nef_op op) { return op == NEF_OP_LSTM ? 4 : op == NEF_OP_GRU ? 3 : 1; }
@@ -34,11 +34,13 @@ std::vector<Tensor> inputs_of(nef_op op, nef_dtype t, const RnnShape& s, const E
                                             : std::vector<int64_t>{s.steps, s.batch, s.width};
   const std::vector<int64_t> state = first ? std::vector<int64_t>{s.batch, d, s.hidden}
                                            : std::vector<int64_t>{d, s.batch, s.hidden};
-  std::vector<Tensor> in = {make(t, x_dims, Fill::Unit, 1), make(t, {d, rows, s.width}, Fill::Unit, 2),
+  std::vector<Tensor> in = {make(t, x_dims, Fill::Unit, 1),
+                            make(t, {d, rows, s.width}, Fill::Unit, 2),
                             make(t, {d, rows, s.hidden}, Fill::Unit, 3)};
   in.push_back(e.bias ? make(t, {d, 2 * rows}, Fill::Unit, 4) : Tensor{});
   std::vector<double> numbers;
-  for (int64_t b = 0; b < s.batch; ++b) numbers.push_back(static_cast<double>((b * 2 + 1) % (s.steps + 1)));
+  for (int64_t b = 0; b < s.batch; ++b)
+    numbers.push_back(static_cast<double>((b * 2 + 1) % (s.steps + 1)));
   in.push_back(e.lens ? values(NEF_INT32, {s.batch}, numbers) : Tensor{});
   in.push_back(e.states ? make(t, state, Fill::Unit, 5) : Tensor{});
   if (op == NEF_OP_LSTM) {
@@ -104,9 +106,9 @@ void add_options(nef_op op, CaseList& out) {
   const RnnShape s = kShapes[2];
   const Extras e{"bidirectional", 0, true, false, true, false};
   const size_t per = op == NEF_OP_LSTM ? 3 : op == NEF_OP_GRU ? 2 : 1;
-  const char* names[] = {"Relu",     "Affine",          "LeakyRelu",   "Elu",
-                         "Softsign", "ThresholdedRelu", "HardSigmoid", "Softplus",
-                         "ScaledTanh", "Tanh", "Sigmoid"};
+  const char* names[] = {
+      "Relu",        "Affine",   "LeakyRelu",  "Elu",  "Softsign", "ThresholdedRelu",
+      "HardSigmoid", "Softplus", "ScaledTanh", "Tanh", "Sigmoid"};
   for (nef_dtype t : {NEF_FLOAT32, NEF_FLOAT64}) {
     for (const char* name : names) {
       std::string list;

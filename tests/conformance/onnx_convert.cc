@@ -132,7 +132,9 @@ std::string joined(const std::vector<std::string>& names) {
 void set_attribute(ir::AttrBuilder& b, unsigned slot, ir::AttrType type, const Attribute& a) {
   switch (type) {
     case ir::AttrType::Float: b.set_float(slot, static_cast<double>(a.f)); break;
-    case ir::AttrType::String: b.set_string(slot, a.strings.empty() ? a.s : joined(a.strings)); break;
+    case ir::AttrType::String:
+      b.set_string(slot, a.strings.empty() ? a.s : joined(a.strings));
+      break;
     case ir::AttrType::Ints: b.set_ints(slot, a.ints); break;
     case ir::AttrType::DType: b.set_int(slot, dtype_of(a.i)); break;
     case ir::AttrType::Floats: {
