@@ -151,3 +151,24 @@ func (a *attrArgs) freeNames() {
 // Open reports whether the value depends on a placeholder, so that it has no elements before a
 // graph runs. Values that do not can be executed.
 func (v *Value) Open() bool { return v != nil && v.open }
+
+// KnownInts are the elements of an Int64 or Int32 scalar or vector that follow from the shapes and
+// constants it was made of, whatever the placeholders behind it hold; false where they are not all
+// known. Nothing is executed.
+func (v *Value) KnownInts() ([]int64, bool) {
+	if v.begin("known ints") != nil {
+		return nil, false
+	}
+	defer v.end()
+	count := C.nefgo_tensor_known_ints(v.ptr(), nil, 0)
+	if count < 0 {
+		return nil, false
+	}
+	list := make([]C.int64_t, count+1)
+	C.nefgo_tensor_known_ints(v.ptr(), &list[0], C.size_t(count))
+	out := make([]int64, count)
+	for i := range out {
+		out[i] = int64(list[i])
+	}
+	return out, true
+}

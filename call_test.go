@@ -207,3 +207,16 @@ func TestGraphWithInputs(t *testing.T) {
 		}
 	}
 }
+
+func TestKnownInts(t *testing.T) {
+	x := nef.Input("x", nef.Float32, nef.Dim("n"), 3, 4)
+	last := nef.Call("Slice", []*nef.Value{nef.ShapeOf(x), nef.Tensor([]int64{1}, []int{1}), nef.Tensor([]int64{3}, []int{1})}, nef.Attrs{}, 1)[0]
+	if got, ok := last.KnownInts(); !ok || !slices.Equal(got, []int64{3, 4}) {
+		t.Errorf("the last dims are %v, %v", got, ok)
+	}
+	for name, v := range map[string]*nef.Value{"a symbol": nef.ShapeOf(x), "floats": x, "an error": nef.Tensor([]int64{1}, []int{2})} {
+		if got, ok := v.KnownInts(); ok {
+			t.Errorf("%s is known to be %v", name, got)
+		}
+	}
+}

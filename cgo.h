@@ -89,6 +89,10 @@ static inline nef_status* nefgo_tensor_input(const char* name, nef_dtype dtype, 
   return st;
 }
 
+static inline int64_t nefgo_tensor_known_ints(uintptr_t tensor, int64_t* out, size_t capacity) {
+  return nef_tensor_known_ints((const nef_tensor*)tensor, out, capacity);
+}
+
 static inline nef_status* nefgo_execute(const uintptr_t* tensors, size_t count) {
   if (count == 1) return nef_execute((nef_tensor*)tensors[0]);
   return nef_execute_all((nef_tensor* const*)tensors, count);

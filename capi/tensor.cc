@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -155,6 +156,18 @@ char* nef_tensor_dim(const nef_tensor* tensor, size_t axis) {
   }));
   return text;
 }
+int64_t nef_tensor_known_ints(const nef_tensor* tensor, int64_t* out, size_t capacity) {
+  if (tensor == nullptr) return -1;
+  std::vector<int64_t> known;
+  int64_t count = -1;
+  nef_status_release(guard("tensor", [&] {
+    if (!build::known_ints(unwrap(tensor), &known)) return;
+    count = static_cast<int64_t>(known.size());
+    std::copy_n(known.begin(), out == nullptr ? 0 : std::min(capacity, known.size()), out);
+  }));
+  return count;
+}
+
 int32_t nef_tensor_ready(const nef_tensor* tensor) {
   return tensor != nullptr && build::data_of(unwrap(tensor)) != nullptr ? 1 : 0;
 }

@@ -321,6 +321,14 @@ void materialise(LazyTensor* t, std::shared_ptr<ir::Buffer> data) {
   for (LazyTensor* in : let_go) release(in);
 }
 
+bool known_ints(const LazyTensor* t, std::vector<int64_t>* out) {
+  out->clear();
+  const std::vector<Dim>* content = known_content(t);
+  if (content == nullptr || !ir::dims_static(*content)) return false;
+  out->assign(content->begin(), content->end());
+  return true;
+}
+
 std::string shape_str(const LazyTensor* t) {
   std::lock_guard lock(lazy_mutex());
   return ir::shape_str(t->dims(), lazy_pool());

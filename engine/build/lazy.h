@@ -137,6 +137,10 @@ std::string shape_str(const LazyTensor* t);
 // "batch", "2*seq", "384".
 std::string dim_str(ir::Dim d);
 
+// Elements of an integer vector or scalar that follow from shapes, where all of them are numbers;
+// empty and false where they are not known so.
+bool known_ints(const LazyTensor* t, std::vector<int64_t>* out);
+
 // Handles alive now, for leak tests.
 uint64_t live_nodes();
 

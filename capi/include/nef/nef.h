@@ -136,6 +136,10 @@ NEF_API size_t nef_tensor_shape(const nef_tensor* tensor, int64_t* shape, size_t
 /** Dim `axis` as text ("batch", "2*seq", "384"), to be freed with nef_string_free; NULL when
  * axis is out of range or memory is short. */
 NEF_API char* nef_tensor_dim(const nef_tensor* tensor, size_t axis);
+/** The elements of an integer scalar or vector that follow from the shapes and constants it was
+ * made of, whatever the placeholders behind it hold: writes min(capacity, count) of them, `out`
+ * may be NULL for none, and returns their count; -1 where they are not all known. */
+NEF_API int64_t nef_tensor_known_ints(const nef_tensor* tensor, int64_t* out, size_t capacity);
 /** 1 when the value has been computed or was given. */
 NEF_API int32_t nef_tensor_ready(const nef_tensor* tensor);
 

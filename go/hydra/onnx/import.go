@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
+	"unicode"
 
 	nef "github.com/Hexa08/NEF"
 )
@@ -217,7 +219,8 @@ func (b *builder) placeholder(in valueInfo) (*nef.Value, error) {
 func (b *builder) dim(input string, axis int, d dimProto) (any, error) {
 	place := input + "." + strconv.Itoa(axis)
 	name := d.param
-	if name == "" {
+	// Some exporters write "?" for a dim without a name; two of those are not the same size.
+	if !strings.ContainsFunc(name, unicode.IsLetter) {
 		name = place
 	}
 	for _, key := range []string{place, name} {
@@ -340,9 +343,32 @@ func (s *scope) buildNode(n *nodeProto) error {
 		if s.has(name) || s.lazy[name] != nil {
 			return &nef.Error{Code: nef.CodeDuplicateName, Op: "onnx", Msg: fmt.Sprintf("%q is defined twice", name)}
 		}
-		s.items[name] = outs[i]
+		s.items[name] = settled(outs[i])
 	}
 	return nil
+}
+
+// settled is a constant where integers depend on an input of the graph only through sizes that are
+// fixed: what hangs on them, such as the condition of an If, is then known too.
+func settled(it item) item {
+	if it.v == nil || !it.v.Open() || it.v.Rank() > 1 {
+		return it
+	}
+	known, ok := it.v.KnownInts()
+	if !ok {
+		return it
+	}
+	if it.v.DType() == nef.Int32 {
+		data := make([]int32, len(known))
+		for i, x := range known {
+			data[i] = int32(x)
+		}
+		return item{v: nef.Tensor(data, it.v.Shape())}
+	}
+	if it.v.DType() != nef.Int64 {
+		return it
+	}
+	return item{v: nef.Tensor(known, it.v.Shape())}
 }
 
 // version is the opset version that rules here for a domain.

@@ -4,6 +4,7 @@ package onnx
 
 import (
 	"errors"
+	"maps"
 	"sync"
 
 	nef "github.com/Hexa08/NEF"
@@ -139,6 +140,7 @@ func standardOps() map[string][]variant {
 		"Gemm":               {{since: 1, build: ignoring(direct, "broadcast")}},
 		"GroupNormalization": {{since: 18, build: groupNormalization18}, {since: 21, build: direct}},
 		"Identity":           always(identity),
+		"If":                 always(ifOp),
 		"OneHot":             always(oneHot),
 		"PRelu":              {{since: 1, build: channelPRelu}, {since: 7, build: direct}},
 		"Pad":                {{since: 1, build: padAttrs}, {since: 11, build: direct}},
@@ -156,6 +158,9 @@ func standardOps() map[string][]variant {
 	} {
 		ops[op] = variants
 	}
+	maps.Copy(ops, sequenceOps())
+	// ONNX Runtime's tools write this one into ONNX's own domain.
+	ops["SimplifiedLayerNormalization"] = always(simplifiedLayerNormalization)
 	return ops
 }
 
