@@ -2,6 +2,12 @@
 
 package onnx
 
+import (
+	"slices"
+
+	nef "github.com/Hexa08/NEF"
+)
+
 // subgraph is an attribute that holds a graph.
 func (c *call) subgraph(name string) (*graphProto, error) {
 	a, err := c.attr(name, attrGraph)
@@ -68,8 +74,56 @@ func (s *scope) outputs(g *graphProto) ([]item, error) {
 	return outs, nil
 }
 
-// branches leaves the choice to the run.
+// branches leaves the choice to the run. Where nothing in the branches can fail and both give the
+// same types, both are computed and the right one is selected, which needs no control flow.
 func (c *call) branches(yes, no *graphProto) ([]item, error) {
-	return nil, unsupported("an If whose condition depends on the values of the graph's inputs, not only on their " +
+	open := unsupported("an If whose condition depends on the values of the graph's inputs, not only on their " +
 		"sizes; if it depends on an input that never changes, give it its value (hydra import --fix)")
+	var sides [2][]item
+	for i, g := range []*graphProto{yes, no} {
+		if !total(g) {
+			return nil, open
+		}
+		s, err := c.scope.child(g)
+		if err != nil {
+			return nil, err
+		}
+		if sides[i], err = s.outputs(g); err != nil {
+			return nil, err
+		}
+	}
+	if len(sides[0]) != len(sides[1]) {
+		return nil, invalid("the branches have %d and %d outputs", len(sides[0]), len(sides[1]))
+	}
+	condition := c.x(0)
+	if condition.Rank() > 0 {
+		condition = nef.Reshape(condition, []int{})
+	}
+	outs := make([]item, len(sides[0]))
+	for i := range outs {
+		a, b := sides[0][i].v, sides[1][i].v
+		if a == nil || b == nil || a.DType() != b.DType() || !slices.Equal(a.Dims(), b.Dims()) {
+			return nil, open
+		}
+		outs[i] = item{v: nef.Where(condition, a, b)}
+	}
+	return outs, nil
+}
+
+// totalOps give a result for all elements of inputs of the right types and shapes.
+var totalOps = map[string]bool{
+	"Abs": true, "Add": true, "BatchNormalization": true, "Cast": true, "Clip": true, "Concat": true, "Constant": true,
+	"Conv": true, "Div": true, "Equal": true, "Erf": true, "Exp": true, "Flatten": true, "Gemm": true, "Greater": true,
+	"GreaterOrEqual": true, "Identity": true, "LayerNormalization": true, "LeakyRelu": true, "Less": true,
+	"LessOrEqual": true, "Log": true, "MatMul": true, "Max": true, "Min": true, "Mul": true, "Neg": true, "Not": true,
+	"Pow": true, "ReduceMax": true, "ReduceMean": true, "ReduceSum": true, "Relu": true, "Sigmoid": true, "Softmax": true,
+	"Sqrt": true, "Sub": true, "Tanh": true, "Transpose": true, "Where": true,
+}
+
+// total reports whether every node of a graph is of totalOps.
+func total(g *graphProto) bool {
+	return !slices.ContainsFunc(g.nodes, func(data []byte) bool {
+		n, err := parseNode(data)
+		return err != nil || n.domain != "" || !totalOps[n.opType]
+	})
 }
