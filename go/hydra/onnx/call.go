@@ -4,6 +4,7 @@ package onnx
 
 import (
 	"slices"
+	"strings"
 
 	nef "github.com/Hexa08/NEF"
 )
@@ -35,6 +36,7 @@ func (s *scope) newCall(n *nodeProto) (*call, error) {
 		}
 		c.in[i] = it
 	}
+	c.computeSizes()
 	for i := range n.attributes {
 		a := &n.attributes[i]
 		if c.attrs[a.name] != nil {
@@ -50,6 +52,16 @@ func (s *scope) newCall(n *nodeProto) (*call, error) {
 		c.attrs[a.name] = a
 	}
 	return c, nil
+}
+
+// computeSizes computes inputs that sizes hang on, where they can be: the engine reads them while
+// the graph is built.
+func (c *call) computeSizes() {
+	for _, i := range sizeInputs[c.node.opType] {
+		if v := c.x(i); v != nil && !v.Open() && !c.scope.builder.heavy[v] && !large(v) {
+			_ = v.Execute() // an error comes out of the op
+		}
+	}
 }
 
 func (s *scope) functionAttr(name string) *attribute {
@@ -200,6 +212,10 @@ func (c *call) takeAttrs() (nef.Attrs, error) {
 		case attrInt:
 			out[name] = a.i
 			if slices.Contains(dtypeAttrs, name) {
+				if a.i == 0 {
+					delete(out, name)
+					continue
+				}
 				dtype := dtypeOf(a.i)
 				if dtype == 0 {
 					return nil, unsupported("attribute %q is %s, elements that are not supported", name, elemName(a.i))
@@ -208,6 +224,8 @@ func (c *call) takeAttrs() (nef.Attrs, error) {
 			}
 		case attrString:
 			out[name] = a.s
+		case attrStrings:
+			out[name] = strings.Join(a.strings, ",")
 		case attrInts:
 			out[name] = append([]int64{}, a.ints...)
 		case attrFloats:
@@ -237,11 +255,43 @@ func items(values ...*nef.Value) []item {
 	return out
 }
 
+// maxKnown is how many elements a value may have that is computed while importing, and whatever it
+// is computed from: a small file must not cost much.
+const maxKnown = 1 << 16
+
 // known is the value of an input whose elements do not depend on the graph's inputs.
-func known[T nef.Element](v *nef.Value) ([]T, bool) {
-	if v == nil || v.Open() {
+func known[T nef.Element](c *call, v *nef.Value) ([]T, bool) {
+	if v == nil || v.Open() || c.scope.builder.heavy[v] || large(v) {
 		return nil, false
 	}
 	data, err := nef.Data[T](v)
 	return data, err == nil
+}
+
+// large reports whether a value has more than maxKnown elements.
+func large(v *nef.Value) bool {
+	elements := 1
+	for _, n := range v.Shape() {
+		if n < 0 || n > maxKnown {
+			return true
+		}
+		if elements *= max(n, 1); elements > maxKnown {
+			return true
+		}
+	}
+	return false
+}
+
+// weigh marks outputs that are too much work to compute while importing.
+func (c *call) weigh(outs []item) {
+	b := c.scope.builder
+	heavy := false
+	for _, in := range c.in {
+		heavy = heavy || in.v != nil && b.heavy[in.v]
+	}
+	for _, out := range outs {
+		if out.v != nil && out.v.Err() == nil && !out.v.Open() && (heavy || large(out.v)) {
+			b.heavy[out.v] = true
+		}
+	}
 }

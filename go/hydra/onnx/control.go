@@ -43,7 +43,7 @@ func ifOp(c *call) ([]item, error) {
 	if err != nil {
 		return nil, err
 	}
-	condition, ok := known[bool](c.x(0))
+	condition, ok := known[bool](c, c.x(0))
 	if !ok || len(condition) != 1 {
 		return c.branches(yes, no)
 	}

@@ -89,7 +89,6 @@ func (m *Model) readsSize(nodes [][]byte, name string) bool {
 
 // beyondInference are ops that no inference does, or whose results nobody can compare.
 var beyondInference = map[string]string{
-	"SoftmaxCrossEntropyLoss": "training", "NegativeLogLikelihoodLoss": "training",
 	"Bernoulli": "random numbers", "RandomNormal": "random numbers", "RandomNormalLike": "random numbers",
 	"RandomUniform": "random numbers", "RandomUniformLike": "random numbers", "Multinomial": "random numbers",
 }

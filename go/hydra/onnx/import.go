@@ -38,11 +38,21 @@ func Import(path string, opts ...Options) (*nef.Graph, error) {
 }
 
 const (
-	// maxNodes bounds what inlined functions can blow a model up to.
-	maxNodes = 4 << 20
 	// maxDepth bounds how deep functions and subgraphs nest.
 	maxDepth = 64
+	// maxGrowth and minNodes bound what inlined functions can blow a model up to.
+	maxGrowth = 64
+	minNodes  = 50_000
 )
+
+// mostNodes is how many nodes may be built of this file.
+func (m *Model) mostNodes() int {
+	nodes := len(m.proto.graph.nodes)
+	for _, f := range m.proto.functions {
+		nodes += len(f.nodes)
+	}
+	return minNodes + maxGrowth*nodes
+}
 
 // item is what a name stands for: a tensor, or a sequence of tensors, which exists only while the
 // model is imported.
@@ -68,9 +78,11 @@ type builder struct {
 	m       *Model
 	o       Options
 	inputs  []*nef.Value
-	built   int
-	total   int
-	symbols map[string]bool // used in Dims
+	built   int                 // nodes
+	most    int                 // nodes that may be built
+	held    int                 // elements of all sequences
+	symbols map[string]bool     // used in Dims
+	heavy   map[*nef.Value]bool // constants that are not computed while importing
 }
 
 // Graph builds the model's graph. It fails with an [*UnsupportedError] before any work when an op
@@ -86,7 +98,7 @@ func (m *Model) Graph(opts ...Options) (g *nef.Graph, err error) {
 		if err := m.Check(); err != nil {
 			return err
 		}
-		b := &builder{m: m, o: o, total: len(m.proto.graph.nodes), symbols: map[string]bool{}}
+		b := &builder{m: m, o: o, most: m.mostNodes(), symbols: map[string]bool{}, heavy: map[*nef.Value]bool{}}
 		g, err = b.graph()
 		return err
 	})
@@ -317,8 +329,8 @@ func opLabel(n *nodeProto) string {
 
 func (s *scope) buildNode(n *nodeProto) error {
 	b := s.builder
-	if b.built++; b.built > maxNodes {
-		return limitError("the model has more than %d nodes with its functions inlined", maxNodes)
+	if b.built++; b.built > b.most {
+		return limitError("the model has more than %d nodes with its functions inlined", b.most)
 	}
 	c, err := s.newCall(n)
 	if err != nil {
@@ -328,6 +340,7 @@ func (s *scope) buildNode(n *nodeProto) error {
 	if err != nil {
 		return err
 	}
+	c.weigh(outs)
 	if len(outs) < c.wanted() {
 		return unsupported("output %q, the %d. one of %s, is not supported", n.outputs[len(outs)], len(outs)+1, opLabel(n))
 	}

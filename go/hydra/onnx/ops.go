@@ -167,9 +167,9 @@ func dropout(c *call) ([]item, error) {
 	}
 	c.ignore("ratio", "seed", "is_test", "consumed_inputs")
 	if training := c.x(2); training != nil {
-		on, ok := known[bool](training)
+		on, ok := known[bool](c, training)
 		if !ok || on[0] {
-			ratio, fixed := known[float32](c.x(1))
+			ratio, fixed := known[float32](c, c.x(1))
 			if c.x(1) == nil || !fixed || ratio[0] != 0 {
 				return nil, unsupported("Dropout in training mode draws random numbers; export the model for inference")
 			}
@@ -248,7 +248,7 @@ func oneHot(c *call) ([]item, error) {
 	}
 	depth := c.x(1)
 	if depth.DType() != nef.Int64 && depth.DType() != nef.Int32 {
-		depth = toInt64(depth)
+		depth = c.toInt64(depth)
 	}
 	if depth.Rank() == 1 {
 		depth = nef.Reshape(depth, []int{})
@@ -257,9 +257,12 @@ func oneHot(c *call) ([]item, error) {
 }
 
 // toInt64 is the value as int64, as a constant where it is one: shapes may depend on it.
-func toInt64(v *nef.Value) *nef.Value {
+func (c *call) toInt64(v *nef.Value) *nef.Value {
 	cast := nef.Cast(v, nef.Int64)
-	if data, ok := known[int64](cast); ok {
+	if c.scope.builder.heavy[v] {
+		c.scope.builder.heavy[cast] = true
+	}
+	if data, ok := known[int64](c, cast); ok {
 		return nef.Tensor(data, v.Shape())
 	}
 	return cast
@@ -459,8 +462,8 @@ func tile1(c *call) ([]item, error) {
 	if err := c.need(3); err != nil {
 		return nil, err
 	}
-	tiles, axis := toInt64(c.x(1)), toInt64(c.x(2))
-	at, ok := known[int64](axis)
+	tiles, axis := c.toInt64(c.x(1)), c.toInt64(c.x(2))
+	at, ok := known[int64](c, axis)
 	if !ok || len(at) != 1 || at[0] < 0 || int(at[0]) >= c.x(0).Rank() {
 		return nil, unsupported("Tile along an axis that is not known when importing")
 	}
@@ -514,4 +517,92 @@ func resize(c *call) ([]item, error) {
 		}
 	}
 	return c.emit("Resize", in...)
+}
+
+// oldHalfPixel is a mode that ONNX took back.
+func oldHalfPixel(n *nodeProto) string {
+	for i := range n.attributes {
+		if n.attributes[i].s == "tf_half_pixel_for_nn" {
+			return "coordinate_transformation_mode tf_half_pixel_for_nn, which opset 13 took back"
+		}
+	}
+	return ""
+}
+
+// ---- newer composites
+
+// globalLpPool is the p-norm over all spatial axes.
+func globalLpPool(c *call) ([]item, error) {
+	if err := c.need(1); err != nil {
+		return nil, err
+	}
+	p, err := c.int("p", 2)
+	if err != nil {
+		return nil, err
+	}
+	x := c.x(0)
+	var axes []int
+	for i := 2; i < x.Rank(); i++ {
+		axes = append(axes, i)
+	}
+	switch {
+	case len(axes) == 0:
+		return nil, invalid("a tensor of %d dims has no spatial axis", x.Rank())
+	case p == 1:
+		return items(nef.ReduceL1(x, axes, true)), nil
+	case p == 2:
+		return items(nef.ReduceL2(x, axes, true)), nil
+	case p < 1:
+		return nil, invalid("p is %d", p)
+	}
+	sum := nef.ReduceSum(nef.Pow(nef.Abs(x), scalar(x.DType(), float64(p))), axes, true)
+	return items(nef.Pow(sum, scalar(x.DType(), 1/float64(p)))), nil
+}
+
+// swiGLU is Silu of the first input times the second.
+func swiGLU(c *call) ([]item, error) {
+	if err := c.need(2); err != nil {
+		return nil, err
+	}
+	outs, err := c.emit("Silu", c.x(0))
+	if err != nil {
+		return nil, err
+	}
+	return items(outs[0].v.Mul(c.x(1))), nil
+}
+
+// causalConvWithState is a depthwise convolution that sees what came before.
+func causalConvWithState(c *call) ([]item, error) {
+	if err := c.need(2); err != nil {
+		return nil, err
+	}
+	activation, err := c.string("activation", "none")
+	if err != nil {
+		return nil, err
+	}
+	x, w := c.x(0), c.x(1)
+	shape := w.Shape()
+	if len(shape) != 3 || shape[0] < 1 || shape[2] < 1 {
+		return nil, unsupported("CausalConvWithState with a weight of shape %v", w.Dims())
+	}
+	channels, kernel := shape[0], shape[2]
+	past := c.x(3)
+	if past == nil {
+		size := nef.Concat([]*nef.Value{dimOf(x, 0), dimOf(x, 1), ints(kernel - 1)}, 0)
+		past = expand(scalar(x.DType(), 0), size)
+	}
+	all := nef.Concat([]*nef.Value{past, x}, 2)
+	y := nef.Conv(all, w, c.x(2), nef.ConvOptions{Group: channels})
+	switch activation {
+	case "none":
+	case "silu", "swish":
+		y = nef.Silu(y)
+	default:
+		return nil, unsupported("CausalConvWithState with activation %q", activation)
+	}
+	state := nef.Slice(all, []int{1 - kernel}, []int{math.MaxInt}, []int{2}, nil)
+	if kernel == 1 {
+		state = past
+	}
+	return items(y, state), nil
 }

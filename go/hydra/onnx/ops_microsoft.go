@@ -3,8 +3,6 @@
 package onnx
 
 import (
-	"fmt"
-
 	nef "github.com/Hexa08/NEF"
 )
 
@@ -12,12 +10,22 @@ import (
 func microsoftOps() map[string][]variant {
 	return map[string][]variant{
 		"BiasGelu":                         always(gelu("none")),
+		"DequantizeLinear":                 {{since: 1, build: direct, needs: "DequantizeLinear"}},
+		"DynamicQuantizeMatMul":            {{since: 1, build: dynamicQuantizeMatMul, needs: "MatMulInteger"}},
 		"FastGelu":                         always(gelu("tanh")),
 		"FusedMatMul":                      always(fusedMatMul),
 		"Gelu":                             always(gelu("none")),
 		"GroupQueryAttention":              always(groupQueryAttention),
 		"MatMulNBits":                      {{since: 1, build: matMulNBits, needs: "MatMulNBits"}},
+		"MatMulIntegerToFloat":             {{since: 1, build: matMulIntegerToFloat, needs: "MatMulInteger"}},
 		"MultiHeadAttention":               always(multiHeadAttention),
+		"QLinearAdd":                       {{since: 1, build: qlinearBinary("Add"), needs: "QuantizeLinear"}},
+		"QLinearAveragePool":               {{since: 1, build: qlinearUnary("AveragePool"), needs: "QuantizeLinear"}},
+		"QLinearGlobalAveragePool":         {{since: 1, build: qlinearUnary("GlobalAveragePool"), needs: "QuantizeLinear"}},
+		"QLinearLeakyRelu":                 {{since: 1, build: qlinearUnary("LeakyRelu"), needs: "QuantizeLinear"}},
+		"QLinearMul":                       {{since: 1, build: qlinearBinary("Mul"), needs: "QuantizeLinear"}},
+		"QLinearSigmoid":                   {{since: 1, build: qlinearUnary("Sigmoid"), needs: "QuantizeLinear"}},
+		"QuantizeLinear":                   {{since: 1, build: direct, needs: "QuantizeLinear"}},
 		"QuickGelu":                        always(quickGelu),
 		"RotaryEmbedding":                  always(rotaryEmbedding),
 		"SimplifiedLayerNormalization":     always(simplifiedLayerNormalization),
@@ -408,30 +416,95 @@ func multiHeadAttention(c *call) ([]item, error) {
 	return items(nef.Call("Attention", []*nef.Value{q, k, v, mask, c.x(6), c.x(7)}, a.attrs, max(1, c.wanted()))...), nil
 }
 
-// matMulNBits is the engine's op with the sizes, which its weights have too, left out.
+// matMulNBits takes weights of 2, 4 or 8 bits in blocks.
 func matMulNBits(c *call) ([]item, error) {
-	in, err := c.values()
-	if err != nil {
+	if err := c.need(3); err != nil {
 		return nil, err
 	}
 	c.ignore("accuracy_level", "weight_prepacked")
-	if len(in) > 4 && in[4] != nil {
-		return nil, unsupported("MatMulNBits with g_idx")
-	}
-	attrs, err := c.takeAttrs()
-	if err != nil {
+	if err := c.absent(4); err != nil {
 		return nil, err
 	}
-	var bias *nef.Value
-	if len(in) > 5 {
-		bias = in[5]
+	attrs := nef.Attrs{}
+	for name, to := range map[string]string{"K": "k", "N": "n", "bits": "bits", "block_size": "block_size"} {
+		x, err := c.int(name, 4)
+		if err != nil {
+			return nil, err
+		}
+		if name != "bits" && !c.has(name) {
+			return nil, invalid("attribute %q is missing", name)
+		}
+		attrs[to] = x
 	}
-	y := nef.Call("MatMulNBits", in[:min(len(in), 4)], attrs, 1)[0]
+	return items(nef.Call("MatMulNBits", []*nef.Value{c.x(0), c.x(1), c.x(2), c.x(3), c.x(5)}, attrs, 1)...), nil
+}
+
+// ---- quantised
+
+// integerToFloat is MatMulInteger with its result scaled, and a bias added: inputs a, b, the scales
+// of both, their zero points, the bias.
+func integerToFloat(a, b, aScale, bScale, aZero, bZero, bias *nef.Value) *nef.Value {
+	y := nef.Call("MatMulInteger", []*nef.Value{a, b, aZero, bZero}, nil, 1)[0]
+	y = nef.Cast(y, aScale.DType()).Mul(aScale.Mul(bScale))
 	if bias != nil {
 		y = y.Add(bias)
 	}
-	if err := y.Err(); err != nil {
-		return nil, fmt.Errorf("%w", err)
+	return y
+}
+
+func matMulIntegerToFloat(c *call) ([]item, error) {
+	if err := c.need(4); err != nil {
+		return nil, err
 	}
-	return items(y), nil
+	return items(integerToFloat(c.x(0), c.x(1), c.x(2), c.x(3), c.x(4), c.x(5), c.x(6))), nil
+}
+
+func dynamicQuantizeMatMul(c *call) ([]item, error) {
+	if err := c.need(3); err != nil {
+		return nil, err
+	}
+	q := nef.Call("DynamicQuantizeLinear", []*nef.Value{c.x(0)}, nil, 3)
+	return items(integerToFloat(q[0], c.x(1), q[1], c.x(2), q[2], c.x(3), c.x(4))), nil
+}
+
+func dequantized(x, scale, zero *nef.Value) *nef.Value {
+	return nef.Call("DequantizeLinear", []*nef.Value{x, scale, zero}, nil, 1)[0]
+}
+
+func quantized(x, scale, zero *nef.Value) []item {
+	return items(nef.Call("QuantizeLinear", []*nef.Value{x, scale, zero}, nil, 1)...)
+}
+
+// qlinearBinary dequantises two inputs, computes, and quantises.
+func qlinearBinary(op string) handler {
+	return func(c *call) ([]item, error) {
+		if err := c.need(2); err != nil {
+			return nil, err
+		}
+		if c.x(3) == nil || c.x(4) == nil || c.x(6) == nil {
+			return nil, invalid("an input is missing")
+		}
+		a, b := dequantized(c.x(0), c.x(1), c.x(2)), dequantized(c.x(3), c.x(4), c.x(5))
+		return quantized(nef.Call(op, []*nef.Value{a, b}, nil, 1)[0], c.x(6), c.x(7)), nil
+	}
+}
+
+// qlinearUnary dequantises one input, computes with the node's attributes, and quantises.
+func qlinearUnary(op string) handler {
+	return func(c *call) ([]item, error) {
+		if err := c.need(2); err != nil {
+			return nil, err
+		}
+		if c.x(3) == nil {
+			return nil, invalid("input 3 is missing")
+		}
+		if err := c.zeroInts("channels_last"); err != nil {
+			return nil, err
+		}
+		outs, err := c.emit(op, dequantized(c.x(0), c.x(1), c.x(2)))
+		if err != nil {
+			return nil, err
+		}
+		return quantized(outs[0].v, c.x(3), c.x(4)), nil
+	}
 }

@@ -19,7 +19,7 @@ func sequenceOps() map[string][]variant {
 		"OptionalHasElement": always(optionalHasElement),
 		"SequenceAt":         always(sequenceAt),
 		"SequenceConstruct":  always(sequenceConstruct),
-		"SequenceEmpty":      always(ignoring(func(*call) ([]item, error) { return sequenceOf(), nil }, "dtype")),
+		"SequenceEmpty":      always(ignoring(func(c *call) ([]item, error) { return c.sequenceOf() }, "dtype")),
 		"SequenceErase":      always(sequenceErase),
 		"SequenceInsert":     always(sequenceInsert),
 		"SequenceLength":     always(sequenceLength),
@@ -27,7 +27,16 @@ func sequenceOps() map[string][]variant {
 	}
 }
 
-func sequenceOf(values ...*nef.Value) []item { return []item{{seq: &sequence{values}}} }
+// maxHeld bounds what all sequences hold together: each insertion makes a new one.
+const maxHeld = 1 << 20
+
+func (c *call) sequenceOf(values ...*nef.Value) ([]item, error) {
+	b := c.scope.builder
+	if b.held += len(values); b.held > maxHeld {
+		return nil, limitError("the sequences of the model hold more than %d tensors", maxHeld)
+	}
+	return []item{{seq: &sequence{values}}}, nil
+}
 
 // sequence is input 0, which must be one.
 func (c *call) sequence() ([]*nef.Value, error) {
@@ -43,7 +52,7 @@ func (c *call) position(i, n, absent int) (int, error) {
 	if v == nil {
 		return absent, nil
 	}
-	data, ok := known[int64](toInt64(v))
+	data, ok := known[int64](c, c.toInt64(v))
 	if !ok || len(data) != 1 {
 		return 0, unsupported("a position in a sequence that is not known when importing")
 	}
@@ -62,7 +71,7 @@ func sequenceConstruct(c *call) ([]item, error) {
 	if err != nil {
 		return nil, err
 	}
-	return sequenceOf(values...), nil
+	return c.sequenceOf(values...)
 }
 
 func sequenceInsert(c *call) ([]item, error) {
@@ -77,7 +86,7 @@ func sequenceInsert(c *call) ([]item, error) {
 	if err != nil {
 		return nil, err
 	}
-	return sequenceOf(slices.Insert(slices.Clone(seq), at, c.x(1))...), nil
+	return c.sequenceOf(slices.Insert(slices.Clone(seq), at, c.x(1))...)
 }
 
 func sequenceErase(c *call) ([]item, error) {
@@ -85,7 +94,7 @@ func sequenceErase(c *call) ([]item, error) {
 	if err != nil {
 		return nil, err
 	}
-	return sequenceOf(slices.Delete(slices.Clone(seq), at, at+1)...), nil
+	return c.sequenceOf(slices.Delete(slices.Clone(seq), at, at+1)...)
 }
 
 func sequenceAt(c *call) ([]item, error) {
@@ -168,14 +177,14 @@ func splitToSequence(c *call) ([]item, error) {
 			parts[i] = nef.Squeeze(parts[i], []int{axis})
 		}
 	}
-	return sequenceOf(parts...), nil
+	return c.sequenceOf(parts...)
 }
 
 // splitSizes are the pieces that a split gives: a list, one size for all, or 1 when it is absent.
 func (c *call) splitSizes(x *nef.Value, axis int) ([]int, error) {
 	size := int64(1)
 	if split := c.x(1); split != nil {
-		data, ok := known[int64](toInt64(split))
+		data, ok := known[int64](c, c.toInt64(split))
 		if !ok {
 			return nil, unsupported("SplitToSequence with sizes that are not known when importing")
 		}

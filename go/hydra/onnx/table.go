@@ -88,10 +88,26 @@ var directOps = []string{
 // newerOps are served by direct once the engine that is linked has them.
 var newerOps = []string{
 	"AffineGrid", "BitCast", "BlackmanWindow", "CenterCropPad", "Col2Im", "Compress", "ConvInteger", "CumProd",
-	"DFT", "DeformConv", "DequantizeLinear", "Det", "DynamicQuantizeLinear", "GRU", "GlobalLpPool", "GridSample",
-	"HammingWindow", "HannWindow", "LSTM", "LpPool", "MatMulInteger", "MaxRoiPool", "MaxUnpool",
-	"MelWeightMatrix", "NonMaxSuppression", "QLinearConv", "QLinearMatMul", "QuantizeLinear", "RNN",
+	"DFT", "DeformConv", "DequantizeLinear", "Det", "GridSample",
+	"HammingWindow", "HannWindow", "LpPool", "MatMulInteger", "MaxRoiPool", "MaxUnpool",
+	"MelWeightMatrix", "NonMaxSuppression", "QLinearConv", "QLinearMatMul",
 	"RoiAlign", "STFT", "TensorScatter", "TfIdfVectorizer", "Unique",
+}
+
+// allOutputs is direct for ops that always have all their outputs.
+func allOutputs(count int) handler {
+	return func(c *call) ([]item, error) {
+		inputs, err := c.values()
+		if err != nil {
+			return nil, err
+		}
+		c.ignore("output_sequence") // of opsets before 7
+		attrs, err := c.takeAttrs()
+		if err != nil {
+			return nil, err
+		}
+		return items(nef.Call(c.node.opType, inputs, attrs, count)...), nil
+	}
 }
 
 // ignoring builds an op as h does, with attributes left out that change nothing.
@@ -145,7 +161,6 @@ func standardOps() map[string][]variant {
 		"PRelu":              {{since: 1, build: channelPRelu}, {since: 7, build: direct}},
 		"Pad":                {{since: 1, build: padAttrs}, {since: 11, build: direct}},
 		"Reshape":            {{since: 1, build: reshapeAttr}, {since: 5, build: direct}},
-		"Resize":             {{since: 10, build: resize10}, {since: 11, build: resize}},
 		"Scatter":            {{since: 9, build: renamed("ScatterElements")}},
 		"Slice":              {{since: 1, build: sliceAttrs}, {since: 10, build: direct}},
 		"Split":              always(split),
@@ -158,7 +173,17 @@ func standardOps() map[string][]variant {
 	} {
 		ops[op] = variants
 	}
+	for op, outputs := range map[string]int{"LSTM": 3, "GRU": 2, "RNN": 2, "DynamicQuantizeLinear": 3} {
+		ops[op] = []variant{{since: 1, build: allOutputs(outputs), needs: op}}
+	}
 	maps.Copy(ops, sequenceOps())
+	ops["NegativeLogLikelihoodLoss"] = always(negativeLogLikelihood)
+	ops["SoftmaxCrossEntropyLoss"] = always(softmaxCrossEntropy)
+	ops["GlobalLpPool"] = always(globalLpPool)
+	ops["QuantizeLinear"] = []variant{{since: 10, build: ignoring(direct, "saturate"), needs: "QuantizeLinear"}}
+	ops["Resize"] = []variant{{since: 10, build: resize10}, {since: 11, build: resize, check: oldHalfPixel}}
+	ops["CausalConvWithState"] = always(causalConvWithState)
+	ops["SwiGLU"] = always(swiGLU)
 	// ONNX Runtime's tools write this one into ONNX's own domain.
 	ops["SimplifiedLayerNormalization"] = always(simplifiedLayerNormalization)
 	return ops
