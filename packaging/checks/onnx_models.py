@@ -132,11 +132,16 @@ def mels(frame_count):
 
 
 class Model:
-    """A file, its inputs for each step, which outputs feed inputs, and inputs that become constants."""
+    """A file, its inputs for each step, which outputs feed inputs, and inputs that become constants.
 
-    def __init__(self, name, package, path, digest, inputs, feedback=None, fix=(), steps=1):
+    The decision is the largest of the first output's last axis, or whether it is `above` that value.
+    """
+
+    def __init__(self, name, package, path, digest, inputs, feedback=None, fix=(), steps=1, above=None, dims=None,
+                 limit=LIMIT):
         self.name, self.package, self.path, self.digest = name, package, path, digest
         self.inputs, self.feedback, self.fix, self.steps = inputs, feedback or {}, list(fix), steps
+        self.above, self.dims, self.limit = above, dims or {}, limit
 
 
 def one(**inputs):
@@ -158,8 +163,9 @@ def silero(context, state):
     return make
 
 
-SILERO4 = dict(feedback={"hn": "h", "cn": "c"}, fix=["sr"], steps=60 * RATE // CHUNK)
-SILERO5 = dict(feedback={"stateN": "state"}, fix=["sr"], steps=60 * RATE // CHUNK)
+SILERO4 = dict(feedback={"hn": "h", "cn": "c"}, fix=["sr"], steps=60 * RATE // CHUNK, above=0.5)
+SILERO5 = dict(feedback={"stateN": "state"}, fix=["sr"], steps=60 * RATE // CHUNK, above=0.5,
+               dims={"input.0": 1, "input.1": 576, "state.1": 1})
 WAKE = "openwakeword/resources/models/"
 OCR = "rapidocr_onnxruntime/models/"
 EEG = "brainmaze_eeg_models/"
@@ -217,9 +223,9 @@ def models():
         ("hey_marvin", "b6d4b794ddf2e1d6f29e9f45848e24858e2edd0d810b14e0c1c70dda9a1fcbf0", 16, "onnx::Flatten_0", "0.4.0"),
     ):
         yield Model("openwakeword-" + name, "openwakeword-" + package, f"{WAKE}{name}_v0.1.onnx", digest,
-                    named(tensor, lambda count=count: mels(count)))
+                    named(tensor, lambda count=count: mels(count)), above=None if name == "timer" else 0.5)
     yield Model("ppocr-det", "rapidocr_onnxruntime-1.4.4", OCR + "ch_PP-OCRv4_det_infer.onnx",
-                "d2a7720d45a54257208b1e13e36a8479894cb74155a5efe29462512d42f49da9", named("x", lambda: detector_input(text_line(LINE))))
+                "d2a7720d45a54257208b1e13e36a8479894cb74155a5efe29462512d42f49da9", named("x", lambda: detector_input(text_line(LINE))), above=0.3)
     yield Model("ppocr-rec", "rapidocr_onnxruntime-1.4.4", OCR + "ch_PP-OCRv4_rec_infer.onnx",
                 "48fc40f24f6d2a207a2b1091d3437eb3cc3eb6b676dc3ef9c37384005483683b", named("x", lambda: normalised(text_line(LINE), 48, 480)))
     yield Model("ppocr-cls", "rapidocr_onnxruntime-1.4.4", OCR + "ch_ppocr_mobile_v2.0_cls_infer.onnx",
@@ -233,7 +239,9 @@ def models():
     yield Model("ddddocr (convolutions, LSTM)", "ddddocr-1.6.1", "ddddocr/common.onnx",
                 "33b5cd351ee94e73a6bf8fa18c415ed8b819b3ffd342e267c30d8ad8334e34e8", named("input1", lambda: grey_line("A7kQ")))
     yield Model("ddddocr-old (quantised)", "ddddocr-1.6.1", "ddddocr/common_old.onnx",
-                "b8f2ad9cbc1f2e3922a6cb9459e30824e7e2467f3fb4fd61420640e34ea0bf68", named("input1", lambda: grey_line("A7kQ")))
+                "b8f2ad9cbc1f2e3922a6cb9459e30824e7e2467f3fb4fd61420640e34ea0bf68", named("input1", lambda: grey_line("A7kQ")),
+                # ONNX Runtime rounds what goes into the LSTM to 8 bits, NEF does not: the decisions count.
+                limit=0.1)
     yield Model("captcha-crnn", "captcha_whisperer-0.1.0", "captcha_whisperer/models/captcha_crnn.onnx",
                 "7298347e85a4dfe3265b73874f1af42b17f0a8979688b48a44eaec4a50100c7b", named("image", lambda: normalised(text_line("a7kq"), 60, 160)))
     yield Model("brainmaze-spindles (segmenter)", "brainmaze_eeg_models-0.1.0", EEG + "spindles/_models/spindle-detector-eeg.onnx",
@@ -242,7 +250,7 @@ def models():
                 "088c815a10b54435432a0bef2629977d59e655a0c60b48a89e744aa52b6d48e3", named("x", lambda: random(8).normal(0, 1, (2, 100, 240)).astype(np.float32)))
     yield Model("akiki-vad (GRU, speech)", "akiki-0.0.6", "akiki/models/akiki-vad.onnx", "0fab56bc4ea6725ec881c35973e04813a4963dc5bbf4bf5ccfe8fd7cf468c6f5",
                 lambda: {"audio_with_context": frames(CHUNK, 64), "h": np.zeros((1, 1, 1, 128), np.float32)},
-                feedback={"h_out": "h"}, steps=60 * RATE // CHUNK)
+                feedback={"h_out": "h"}, above=0.5, steps=60 * RATE // CHUNK)
     yield Model("romanizer-encoder (text)", "arabic_name_romanizer-0.2.0", "arabic_name_romanizer/resources/encoder.onnx",
                 "f5d65df2189e5ec3929a3167d70de5f1f9eedd89dab964875039089581c5ec49", words)
     yield Model("romanizer-decoder (text)", "arabic_name_romanizer-0.2.0", "arabic_name_romanizer/resources/decoder.onnx",
@@ -294,18 +302,19 @@ def write_job(model, path, folder, inputs):
     for name, value in inputs.items():
         np.save(folder / "in" / (names[name] + ".npy"), value)
     fix = [n for n in model.fix if n in known]
-    job = {"model": str(path), "steps": model.steps, "feedback": model.feedback, "fix": fix, "names": names}
+    job = {"model": str(path), "steps": model.steps, "feedback": model.feedback, "fix": fix, "names": names,
+           "dims": {k: {"Min": v, "Max": v} for k, v in model.dims.items()}}
     (folder / "job.json").write_text(json.dumps(job))
     return names
 
 
-def decisions(value):
+def decisions(value, above):
     if value.dtype.kind != "f":
         return value
-    return value > 0.5 if value.shape[-1] == 1 else value.argmax(-1)
+    return value.argmax(-1) if above is None else value > above
 
 
-def compare(got, want):
+def compare(got, want, above):
     """The greatest difference relative to the largest element, and how many decisions differ."""
     if got.shape != want.shape or got.dtype != want.dtype:
         return float("inf"), f"{got.dtype} {got.shape} instead of {want.dtype} {want.shape}"
@@ -313,15 +322,16 @@ def compare(got, want):
         return 0.0, 0
     scale = np.abs(want.astype(np.float64)).max() or 1.0
     error = np.abs(got.astype(np.float64) - want.astype(np.float64)).max() / scale
-    return float(error), int((decisions(got) != decisions(want)).sum())
+    return float(error), int((decisions(got, above) != decisions(want, above)).sum())
 
 
 def judge(model, folder, names, want):
     worst, flips = 0.0, 0
-    for name, value in want.items():
-        error, flipped = compare(np.load(folder / "out" / (names[name] + ".npy")), value)
+    for i, (name, value) in enumerate(want.items()):
+        error, flipped = compare(np.load(folder / "out" / (names[name] + ".npy")), value, model.above)
         worst = max(worst, error)
-        flips = flipped if isinstance(flipped, str) else (flips if isinstance(flips, str) else flips + flipped)
+        if i == 0 or isinstance(flipped, str):
+            flips = flipped
     return worst, flips
 
 
@@ -341,7 +351,9 @@ def read_line(wheels, work, runner):
     if len(rows) == 0:
         return "", "the detector sees nothing"
     sx, sy = image.width / map_.shape[1], image.height / map_.shape[0]
-    grow = 0.25 * (rows.max() - rows.min()) * sy
+    # The map shows text shrunk; it grows back by what the detector was trained with.
+    high, wide = (rows.max() - rows.min() + 1) * sy, (columns.max() - columns.min() + 1) * sx
+    grow = 1.6 * high * wide / (2 * (high + wide))
     box = [columns.min() * sx - grow, rows.min() * sy - grow, (columns.max() + 1) * sx + grow, (rows.max() + 1) * sy + grow]
     crop = image.crop([int(max(box[0], 0)), int(max(box[1], 0)), int(min(box[2], image.width)), int(min(box[3], image.height))])
     width = max(64, int(48 * crop.width / crop.height))
@@ -407,10 +419,10 @@ def main():
         moved = {k: v for k, v in result.get("passes", {}).items() if not v <= PASS_LIMIT}
         if moved:
             print(f"{'':34} FAIL: without a pass the outputs move: {moved}")
-        elif worst <= LIMIT and flips == 0:
+        elif worst <= model.limit and flips == 0:
             good += 1
         else:
-            print(f"{'':34} FAIL: over {LIMIT} or another decision")
+            print(f"{'':34} FAIL: over {model.limit} or another decision")
     if re.search(args.only, "line") and not args.passes:
         total += 1
         text, fault = read_line(args.wheels, args.work, args.runner)

@@ -77,8 +77,8 @@ func (s *scope) outputs(g *graphProto) ([]item, error) {
 // branches leaves the choice to the run. Where nothing in the branches can fail and both give the
 // same types, both are computed and the right one is selected, which needs no control flow.
 func (c *call) branches(yes, no *graphProto) ([]item, error) {
-	open := unsupported("an If whose condition depends on the values of the graph's inputs, not only on their " +
-		"sizes; if it depends on an input that never changes, give it its value (hydra import --fix)")
+	open := unsupported("an If whose condition is not known when importing; if it depends on a size, fix that " +
+		"(hydra import --dim), and if on an input that never changes, give it its value (hydra import --fix)")
 	var sides [2][]item
 	for i, g := range []*graphProto{yes, no} {
 		if !total(g) {

@@ -83,6 +83,8 @@ type builder struct {
 	held    int                 // elements of all sequences
 	symbols map[string]bool     // used in Dims
 	heavy   map[*nef.Value]bool // constants that are not computed while importing
+	// wholes are the integers of which floats were made.
+	wholes map[*nef.Value]*nef.Value
 }
 
 // Graph builds the model's graph. It fails with an [*UnsupportedError] before any work when an op
@@ -98,7 +100,7 @@ func (m *Model) Graph(opts ...Options) (g *nef.Graph, err error) {
 		if err := m.Check(); err != nil {
 			return err
 		}
-		b := &builder{m: m, o: o, most: m.mostNodes(), symbols: map[string]bool{}, heavy: map[*nef.Value]bool{}}
+		b := &builder{m: m, o: o, most: m.mostNodes(), symbols: map[string]bool{}, heavy: map[*nef.Value]bool{}, wholes: map[*nef.Value]*nef.Value{}}
 		g, err = b.graph()
 		return err
 	})

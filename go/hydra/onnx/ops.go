@@ -141,6 +141,50 @@ func channelPRelu(c *call) ([]item, error) {
 	return c.emit("PRelu", x, slope)
 }
 
+func cast(c *call) ([]item, error) {
+	if err := c.need(1); err != nil {
+		return nil, err
+	}
+	c.ignore("saturate", "round_mode")
+	outs, err := c.emit("Cast", c.x(0))
+	if from := c.x(0).DType(); err == nil && (from == nef.Int64 || from == nef.Int32) {
+		c.scope.builder.wholes[outs[0].v] = c.x(0)
+	}
+	return outs, err
+}
+
+// rangeOp counts in integers where floats are whole numbers: exporters cast sizes to floats for a
+// grid of positions, and sizes are followed as integers only.
+func rangeOp(c *call) ([]item, error) {
+	if err := c.need(3); err != nil {
+		return nil, err
+	}
+	in := []*nef.Value{c.x(0), c.x(1), c.x(2)}
+	dtype := in[0].DType()
+	if dtype == nef.Int64 || dtype == nef.Int32 || dtype == nef.Int16 || !in[0].Open() && !in[1].Open() && !in[2].Open() {
+		return c.emit("Range", in...)
+	}
+	whole := make([]*nef.Value, len(in))
+	for i, v := range in {
+		if whole[i] = c.whole(v); whole[i] == nil {
+			return c.emit("Range", in...)
+		}
+	}
+	return items(nef.Cast(nef.Range(whole[0], whole[1], whole[2]), dtype)), nil
+}
+
+// whole is a float scalar as the int64 it was made of; nil when it was made of something else.
+func (c *call) whole(v *nef.Value) *nef.Value {
+	if from := c.scope.builder.wholes[v]; from != nil {
+		return nef.Cast(from, nef.Int64)
+	}
+	data, ok := known[float64](c, nef.Cast(v, nef.Float64))
+	if !ok || len(data) != 1 || data[0] != math.Trunc(data[0]) || math.Abs(data[0]) > 1<<24 {
+		return nil
+	}
+	return nef.Scalar(int64(data[0]))
+}
+
 func castTarget(n *nodeProto) string {
 	for i := range n.attributes {
 		if a := &n.attributes[i]; a.name == "to" && a.typ == attrInt && dtypeOf(a.i) == 0 {

@@ -12,6 +12,7 @@ func microsoftOps() map[string][]variant {
 		"BiasGelu":                         always(gelu("none")),
 		"DequantizeLinear":                 {{since: 1, build: direct, needs: "DequantizeLinear"}},
 		"DynamicQuantizeMatMul":            {{since: 1, build: dynamicQuantizeMatMul, needs: "MatMulInteger"}},
+		"DynamicQuantizeLSTM":              {{since: 1, build: dynamicQuantizeLSTM, needs: "LSTM"}},
 		"FastGelu":                         always(gelu("tanh")),
 		"FusedMatMul":                      always(fusedMatMul),
 		"Gelu":                             always(gelu("none")),
@@ -507,4 +508,32 @@ func qlinearUnary(op string) handler {
 		}
 		return quantized(outs[0].v, c.x(3), c.x(4)), nil
 	}
+}
+
+// dynamicQuantizeLSTM is an LSTM with weights of 8 bits, which lie [directions, input, 4 * hidden].
+// They are used exactly; what comes in is not rounded to 8 bits.
+func dynamicQuantizeLSTM(c *call) ([]item, error) {
+	if err := c.need(3); err != nil {
+		return nil, err
+	}
+	for i := 8; i < 12; i++ {
+		if c.x(i) == nil {
+			return nil, invalid("input %d is missing", i)
+		}
+	}
+	weights := func(w, scale, zero *nef.Value) *nef.Value {
+		axes := []int{1, 2}
+		if scale.Rank() == 2 {
+			axes = []int{1}
+		}
+		centred := nef.Cast(w, scale.DType()).Sub(nef.Unsqueeze(nef.Cast(zero, scale.DType()), axes))
+		return nef.Transpose(centred.Mul(nef.Unsqueeze(scale, axes)), []int{0, 2, 1})
+	}
+	attrs, err := c.takeAttrs()
+	if err != nil {
+		return nil, err
+	}
+	w, r := weights(c.x(1), c.x(8), c.x(9)), weights(c.x(2), c.x(10), c.x(11))
+	in := []*nef.Value{c.x(0), w, r, c.x(3), c.x(4), c.x(5), c.x(6), c.x(7)}
+	return items(nef.Call("LSTM", in, attrs, 3)...), nil
 }

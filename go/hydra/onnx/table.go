@@ -79,7 +79,7 @@ var directOps = []string{
 	"EyeLike", "Flatten", "Floor", "Gather", "GatherElements", "GatherND", "Gelu", "GlobalAveragePool",
 	"GlobalMaxPool", "HardSigmoid", "HardSwish", "InstanceNormalization", "IsInf", "IsNaN", "LRN",
 	"LayerNormalization", "LeakyRelu", "Log", "LpNormalization", "MatMul", "MaxPool",
-	"MeanVarianceNormalization", "Mish", "Mod", "Neg", "NonZero", "Not", "Or", "RMSNormalization", "Range",
+	"MeanVarianceNormalization", "Mish", "Mod", "Neg", "NonZero", "Not", "Or", "RMSNormalization",
 	"Reciprocal", "Relu", "ReverseSequence", "RotaryEmbedding", "Round", "ScatterElements", "ScatterND",
 	"Selu", "Shape", "Shrink", "Sigmoid", "Sign", "Sin", "Sinh", "Size", "Softplus", "Softsign",
 	"SpaceToDepth", "Sqrt", "Tan", "Tanh", "ThresholdedRelu", "Transpose", "Trilu", "Where", "Xor",
@@ -147,7 +147,7 @@ func standardOps() map[string][]variant {
 	for op, variants := range map[string][]variant{
 		"AveragePool":        always(averagePool),
 		"BatchNormalization": always(batchNormalization),
-		"Cast":               {{since: 6, build: ignoring(direct, "saturate", "round_mode"), check: castTarget}},
+		"Cast":               {{since: 6, build: cast, check: castTarget}},
 		"CastLike":           always(ignoring(direct, "saturate", "round_mode")),
 		"Clip":               {{since: 1, build: clipAttrs}, {since: 11, build: direct}},
 		"Constant":           always(constant),
@@ -179,6 +179,7 @@ func standardOps() map[string][]variant {
 	maps.Copy(ops, sequenceOps())
 	ops["NegativeLogLikelihoodLoss"] = always(negativeLogLikelihood)
 	ops["SoftmaxCrossEntropyLoss"] = always(softmaxCrossEntropy)
+	ops["Range"] = always(ignoring(rangeOp, "stash_type"))
 	ops["GlobalLpPool"] = always(globalLpPool)
 	ops["QuantizeLinear"] = []variant{{since: 10, build: ignoring(direct, "saturate"), needs: "QuantizeLinear"}}
 	ops["Resize"] = []variant{{since: 10, build: resize10}, {since: 11, build: resize, check: oldHalfPixel}}
