@@ -73,23 +73,22 @@ func direct(c *call) ([]item, error) {
 
 // directOps are those for which direct serves every version.
 var directOps = []string{
-	"Abs", "Acos", "Acosh", "And", "ArgMax", "ArgMin", "Asin", "Asinh", "Atan", "Atanh", "Attention",
-	"BitShift", "BitwiseAnd", "BitwiseNot", "BitwiseOr", "BitwiseXor", "Ceil", "Celu", "Concat", "Conv",
+	"Abs", "Acos", "Acosh", "And", "ArgMax", "ArgMin", "Asin", "Asinh", "Atan", "Atanh",
+	"BitwiseAnd", "BitwiseNot", "BitwiseOr", "BitwiseXor", "Ceil", "Celu", "Concat", "Conv",
 	"ConvTranspose", "Cos", "Cosh", "CumSum", "DepthToSpace", "Einsum", "Elu", "Erf", "Exp", "Expand",
 	"EyeLike", "Flatten", "Floor", "Gather", "GatherElements", "GatherND", "Gelu", "GlobalAveragePool",
 	"GlobalMaxPool", "HardSigmoid", "HardSwish", "InstanceNormalization", "IsInf", "IsNaN", "LRN",
 	"LayerNormalization", "LeakyRelu", "Log", "LpNormalization", "MatMul", "MaxPool",
-	"MeanVarianceNormalization", "Mish", "Mod", "Neg", "NonZero", "Not", "Or", "RMSNormalization",
+	"MeanVarianceNormalization", "Mish", "Neg", "NonZero", "Not", "Or", "RMSNormalization",
 	"Reciprocal", "Relu", "ReverseSequence", "RotaryEmbedding", "Round", "ScatterElements", "ScatterND",
 	"Selu", "Shape", "Shrink", "Sigmoid", "Sign", "Sin", "Sinh", "Size", "Softplus", "Softsign",
-	"SpaceToDepth", "Sqrt", "Tan", "Tanh", "ThresholdedRelu", "Transpose", "Trilu", "Where", "Xor",
+	"Sqrt", "Tan", "Tanh", "ThresholdedRelu", "Transpose", "Trilu", "Where", "Xor",
 }
 
 // newerOps are served by direct once the engine that is linked has them.
 var newerOps = []string{
 	"AffineGrid", "BitCast", "BlackmanWindow", "CenterCropPad", "Col2Im", "Compress", "ConvInteger", "CumProd",
-	"DFT", "DeformConv", "DequantizeLinear", "Det", "GridSample",
-	"HammingWindow", "HannWindow", "LpPool", "MatMulInteger", "MaxRoiPool", "MaxUnpool",
+	"DFT", "DeformConv", "DequantizeLinear", "Det", "HammingWindow", "HannWindow", "LpPool", "MatMulInteger", "MaxRoiPool", "MaxUnpool",
 	"MelWeightMatrix", "NonMaxSuppression", "QLinearConv", "QLinearMatMul",
 	"RoiAlign", "STFT", "TensorScatter", "TfIdfVectorizer", "Unique",
 }
@@ -156,7 +155,6 @@ func standardOps() map[string][]variant {
 		"Gemm":               {{since: 1, build: ignoring(direct, "broadcast")}},
 		"GroupNormalization": {{since: 18, build: groupNormalization18}, {since: 21, build: direct}},
 		"Identity":           always(identity),
-		"If":                 always(ifOp),
 		"OneHot":             always(oneHot),
 		"PRelu":              {{since: 1, build: channelPRelu}, {since: 7, build: direct}},
 		"Pad":                {{since: 1, build: padAttrs}, {since: 11, build: direct}},
@@ -179,6 +177,14 @@ func standardOps() map[string][]variant {
 	maps.Copy(ops, sequenceOps())
 	ops["NegativeLogLikelihoodLoss"] = always(negativeLogLikelihood)
 	ops["SoftmaxCrossEntropyLoss"] = always(softmaxCrossEntropy)
+	ops["Attention"] = always(attention)
+	ops["BitShift"] = always(bitShift)
+	ops["GridSample"] = []variant{{since: 16, build: gridSample, needs: "GridSample"}}
+	ops["If"] = always(ifOp)
+	ops["Loop"] = []variant{{since: 1, build: loop}}
+	ops["Mod"] = always(mod)
+	ops["Scan"] = []variant{{since: 8, build: scan8}, {since: 9, build: scan}}
+	ops["SpaceToDepth"] = always(spaceToDepth)
 	ops["Range"] = always(ignoring(rangeOp, "stash_type"))
 	ops["GlobalLpPool"] = always(globalLpPool)
 	ops["QuantizeLinear"] = []variant{{since: 10, build: ignoring(direct, "saturate"), needs: "QuantizeLinear"}}

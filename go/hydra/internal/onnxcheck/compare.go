@@ -3,21 +3,37 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 
 	nef "github.com/Hexa08/NEF"
 )
 
-// ONNX's own measure; dtype and shape must be exact.
-const (
-	relative = 1e-3
-	absolute = 1e-7
-)
+// tolerance is how far floats may be away; dtype and shape must be exact.
+type tolerance struct {
+	Relative float64 `json:"rtol"`
+	Absolute float64 `json:"atol"`
+}
 
-func compare(got, want *nef.Value) error {
+// readLimits is the measure of a case, if it has one of its own, or ONNX's.
+func readLimits(dir string) (tolerance, error) {
+	t := tolerance{1e-3, 1e-7}
+	text, err := os.ReadFile(filepath.Join(dir, "tolerance.json"))
+	if errors.Is(err, os.ErrNotExist) {
+		return t, nil
+	}
+	if err != nil {
+		return t, err
+	}
+	return t, json.Unmarshal(text, &t)
+}
+
+func (t tolerance) compare(got, want *nef.Value) error {
 	if got == nil || want == nil {
 		return errors.New("is missing")
 	}
@@ -26,7 +42,7 @@ func compare(got, want *nef.Value) error {
 	}
 	switch want.DType() {
 	case nef.Float16, nef.BFloat16, nef.Float32, nef.Float64:
-		return compareFloats(got, want)
+		return t.compareFloats(got, want)
 	}
 	a, err := got.Bytes()
 	if err != nil {
@@ -45,7 +61,7 @@ func compare(got, want *nef.Value) error {
 	return nil
 }
 
-func compareFloats(got, want *nef.Value) error {
+func (t tolerance) compareFloats(got, want *nef.Value) error {
 	a, err := nef.Data[float64](nef.Cast(got, nef.Float64))
 	if err != nil {
 		return err
@@ -55,7 +71,7 @@ func compareFloats(got, want *nef.Value) error {
 		return err
 	}
 	for i := range b {
-		if a[i] == b[i] || math.IsNaN(a[i]) && math.IsNaN(b[i]) || math.Abs(a[i]-b[i]) <= absolute+relative*math.Abs(b[i]) {
+		if a[i] == b[i] || math.IsNaN(a[i]) && math.IsNaN(b[i]) || math.Abs(a[i]-b[i]) <= t.Absolute+t.Relative*math.Abs(b[i]) {
 			continue
 		}
 		return fmt.Errorf("element %d: %v instead of %v", i, a[i], b[i])
