@@ -12,4 +12,4 @@ set -euo pipefail
 . "$(dirname "$0")/../dev/lib.sh"
 . "$(dirname "$0")/../dev/onnx-lib.sh"
 prepare_onnx_models
-"$venv/bin/python" "$NEF_ROOT/packaging/checks/onnx_models.py" "$models" "$work" "$runner" "$@"
+"$ONNX_VENV/bin/python" "$NEF_ROOT/packaging/checks/onnx_models.py" "$ONNX_MODELS" "$ONNX_WORK" "$ONNX_RUNNER" "$@"

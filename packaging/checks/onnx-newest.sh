@@ -14,9 +14,9 @@ ensure_go
 onnx_venv onnx-newest onnx==1.23.2 numpy==2.4.6 ml_dtypes==0.5.4 pillow==12.0.0
 cases="$NEF_BUILD/checks/onnx-newest"
 rm -rf "$cases"
-"$venv/bin/python" "$NEF_ROOT/packaging/checks/onnx_cases.py" "$cases"
+"$ONNX_VENV/bin/python" "$NEF_ROOT/packaging/checks/onnx_cases.py" "$cases"
 (cd "$NEF_ROOT/go/hydra" && go build -o "$NEF_BUILD/bin/onnxcheck" ./internal/onnxcheck)
-data=$("$venv/bin/python" -c 'import onnx, os; print(os.path.join(os.path.dirname(onnx.__file__), "backend/test/data"))')
+data=$("$ONNX_VENV/bin/python" -c 'import onnx, os; print(os.path.join(os.path.dirname(onnx.__file__), "backend/test/data"))')
 status=0
 "$NEF_BUILD/bin/onnxcheck" "$@" "$data/simple" "$data/pytorch-operator" "$data/pytorch-converted" || status=1
 "$NEF_BUILD/bin/onnxcheck" -least 0.97 "$@" "$cases" || status=1

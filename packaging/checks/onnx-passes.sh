@@ -13,5 +13,5 @@ prepare_onnx_models
 passes=$(sed -n 's/^ *{"\([a-z_]*\)", ".*/\1/p' "$NEF_ROOT/engine/optimize/optimize.cc" | paste -sd,)
 [ -n "$passes" ] || die "no passes found in engine/optimize/optimize.cc"
 say "passes: $passes"
-"$venv/bin/python" "$NEF_ROOT/packaging/checks/onnx_models.py" "$models" "$work" "$runner" \
+"$ONNX_VENV/bin/python" "$NEF_ROOT/packaging/checks/onnx_models.py" "$ONNX_MODELS" "$ONNX_WORK" "$ONNX_RUNNER" \
   --passes "$passes,${passes//,/+}" "$@"
