@@ -16,7 +16,7 @@ ensure_go
 cd "$NEF_ROOT/go/hydra"
 log=$(log_file onnx-fuzz)
 status=0
-go test ./onnx -run '^$' -fuzz '^FuzzImport$' -fuzztime "${minutes}m" -parallel "$JOBS" >"$log" 2>&1 || status=$?
+go test ./onnx -run '^$' -fuzz '^FuzzImport$' -fuzztime "${minutes}m" -fuzzminimizetime 5s -parallel "$JOBS" >"$log" 2>&1 || status=$?
 tail -n 20 "$log"
 runs=$(sed -n 's/.*execs: \([0-9]*\).*/\1/p' "$log" | tail -n 1)
 crashes=$([ "$status" -eq 0 ] && echo 0 || echo 1)
