@@ -161,7 +161,10 @@ func rangeOp(c *call) ([]item, error) {
 	}
 	in := []*nef.Value{c.x(0), c.x(1), c.x(2)}
 	dtype := in[0].DType()
-	if dtype == nef.Int64 || dtype == nef.Int32 || dtype == nef.Int16 || !in[0].Open() && !in[1].Open() && !in[2].Open() {
+	if dtype == nef.Float16 || dtype == nef.BFloat16 {
+		return c.halfRange(in, dtype)
+	}
+	if dtype != nef.Float32 && dtype != nef.Float64 || !in[0].Open() && !in[1].Open() && !in[2].Open() {
 		return c.emit("Range", in...)
 	}
 	whole := make([]*nef.Value, len(in))
@@ -171,6 +174,17 @@ func rangeOp(c *call) ([]item, error) {
 		}
 	}
 	return items(nef.Cast(nef.Range(whole[0], whole[1], whole[2]), dtype)), nil
+}
+
+// halfRange counts in float32, in which sizes are followed, and rounds once.
+func (c *call) halfRange(in []*nef.Value, dtype nef.DType) ([]item, error) {
+	for i, v := range in {
+		in[i] = nef.Cast(v, nef.Float32)
+		if data, ok := known[float32](c, in[i]); ok {
+			in[i] = nef.Tensor(data, in[i].Shape())
+		}
+	}
+	return items(nef.Cast(nef.Range(in[0], in[1], in[2]), dtype)), nil
 }
 
 // whole is a float scalar as the int64 it was made of; nil when it was made of something else.

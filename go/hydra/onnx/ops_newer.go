@@ -192,3 +192,89 @@ func gridSample(c *call) ([]item, error) {
 	attrs["mode"] = mode
 	return items(nef.Call("GridSample", []*nef.Value{c.x(0), c.x(1)}, attrs, 1)...), nil
 }
+
+// dft17 has its axis as an attribute.
+func dft17(c *call) ([]item, error) {
+	if err := c.need(1); err != nil {
+		return nil, err
+	}
+	axis, err := c.int("axis", 1)
+	if err != nil {
+		return nil, err
+	}
+	return c.emit("DFT", c.x(0), c.x(1), nef.Scalar(int64(axis)))
+}
+
+// roiAlign10 places its samples without the shift of half a pixel, which newer versions do by default.
+func roiAlign10(c *call) ([]item, error) {
+	in, err := c.values()
+	if err != nil {
+		return nil, err
+	}
+	attrs, err := c.takeAttrs()
+	if err != nil {
+		return nil, err
+	}
+	attrs["coordinate_transformation_mode"] = "output_half_pixel"
+	return items(nef.Call("RoiAlign", in, attrs, 1)...), nil
+}
+
+// ---- random numbers
+
+// seed is an integer: the bits of the float that a node may have, else a number of its own, so that
+// two nodes do not draw the same.
+func (c *call) seed() (int, error) {
+	a, err := c.attr("seed", attrFloat)
+	if err != nil {
+		return 0, err
+	}
+	if a == nil {
+		return c.scope.builder.built, nil
+	}
+	return int(math.Float32bits(a.f)), nil
+}
+
+func (c *call) emitSeeded(op string, in ...*nef.Value) ([]item, error) {
+	seed, err := c.seed()
+	if err != nil {
+		return nil, err
+	}
+	attrs, err := c.takeAttrs()
+	if err != nil {
+		return nil, err
+	}
+	attrs["seed"] = seed
+	return items(nef.Call(op, in, attrs, 1)...), nil
+}
+
+func seeded(c *call) ([]item, error) {
+	if err := c.need(1); err != nil {
+		return nil, err
+	}
+	return c.emitSeeded(c.node.opType, c.x(0))
+}
+
+func randomOfShape(op string) handler {
+	return func(c *call) ([]item, error) {
+		shape, err := c.ints("shape")
+		if err != nil {
+			return nil, err
+		}
+		return c.emitSeeded(op, ints(shape...))
+	}
+}
+
+// randomLike draws as many numbers as its input has, of its dtype unless the node says another.
+func randomLike(op string) handler {
+	return func(c *call) ([]item, error) {
+		if err := c.need(1); err != nil {
+			return nil, err
+		}
+		typed := c.has("dtype")
+		outs, err := c.emitSeeded(op, nef.ShapeOf(c.x(0)))
+		if err == nil && !typed {
+			outs[0].v = nef.Cast(outs[0].v, c.x(0).DType())
+		}
+		return outs, err
+	}
+}

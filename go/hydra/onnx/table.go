@@ -88,9 +88,9 @@ var directOps = []string{
 // newerOps are served by direct once the engine that is linked has them.
 var newerOps = []string{
 	"AffineGrid", "BitCast", "BlackmanWindow", "CenterCropPad", "Col2Im", "Compress", "ConvInteger", "CumProd",
-	"DFT", "DeformConv", "DequantizeLinear", "Det", "HammingWindow", "HannWindow", "LpPool", "MatMulInteger", "MaxRoiPool", "MaxUnpool",
+	"DeformConv", "DequantizeLinear", "Det", "HammingWindow", "HannWindow", "LpPool", "MatMulInteger", "MaxRoiPool", "MaxUnpool",
 	"MelWeightMatrix", "NonMaxSuppression", "QLinearConv", "QLinearMatMul",
-	"RoiAlign", "STFT", "TensorScatter", "TfIdfVectorizer", "Unique",
+	"STFT", "TensorScatter", "TfIdfVectorizer",
 }
 
 // allOutputs is direct for ops that always have all their outputs.
@@ -171,7 +171,9 @@ func standardOps() map[string][]variant {
 	} {
 		ops[op] = variants
 	}
-	for op, outputs := range map[string]int{"LSTM": 3, "GRU": 2, "RNN": 2, "DynamicQuantizeLinear": 3} {
+	for op, outputs := range map[string]int{
+		"LSTM": 3, "GRU": 2, "RNN": 2, "DynamicQuantizeLinear": 3, "Unique": 4, "LinearAttention": 2,
+	} {
 		ops[op] = []variant{{since: 1, build: allOutputs(outputs), needs: op}}
 	}
 	maps.Copy(ops, sequenceOps())
@@ -179,6 +181,15 @@ func standardOps() map[string][]variant {
 	ops["SoftmaxCrossEntropyLoss"] = always(softmaxCrossEntropy)
 	ops["Attention"] = always(attention)
 	ops["BitShift"] = always(bitShift)
+	ops["DFT"] = []variant{{since: 17, build: dft17, needs: "DFT"}, {since: 20, build: direct, needs: "DFT"}}
+	ops["RoiAlign"] = []variant{{since: 10, build: roiAlign10, needs: "RoiAlign"}, {since: 16, build: direct, needs: "RoiAlign"}}
+	for _, op := range []string{"Bernoulli", "Multinomial"} {
+		ops[op] = []variant{{since: 1, build: seeded, needs: op}}
+	}
+	for _, op := range []string{"RandomUniform", "RandomNormal"} {
+		ops[op] = []variant{{since: 1, build: randomOfShape(op), needs: op}}
+		ops[op+"Like"] = []variant{{since: 1, build: randomLike(op), needs: op}}
+	}
 	ops["GridSample"] = []variant{{since: 16, build: gridSample, needs: "GridSample"}}
 	ops["If"] = always(ifOp)
 	ops["Loop"] = []variant{{since: 1, build: loop}}

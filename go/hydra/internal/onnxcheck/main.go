@@ -173,7 +173,7 @@ func runSet(m *onnx.Model, set, device string) (bool, error) {
 			}
 		}
 		for name, v := range inputs {
-			if len(fixed) == 0 && v.Rank() < 2 && (v.DType() == nef.Int64 || v.DType() == nef.Int32) {
+			if len(fixed) == 0 && maySize(v) {
 				fixed[name] = v
 			}
 		}
@@ -184,7 +184,7 @@ func runSet(m *onnx.Model, set, device string) (bool, error) {
 		if got, err = run(m, inputs, fixed, device); err != nil {
 			// Or all that may set one.
 			for name, v := range inputs {
-				if v.Rank() < 2 && (v.DType() == nef.Int64 || v.DType() == nef.Int32) {
+				if maySize(v) {
 					fixed[name] = v
 				}
 			}
@@ -199,6 +199,11 @@ func runSet(m *onnx.Model, set, device string) (bool, error) {
 		}
 	}
 	return baked, nil
+}
+
+// maySize reports whether sizes may hang on a value: integers in a list, or any number.
+func maySize(v *nef.Value) bool {
+	return v.Rank() == 0 || v.Rank() == 1 && (v.DType() == nef.Int64 || v.DType() == nef.Int32)
 }
 
 func run(m *onnx.Model, inputs, fixed nef.Values, device string) (nef.Values, error) {
