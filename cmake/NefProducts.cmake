@@ -47,6 +47,10 @@ set_target_properties(nef_static PROPERTIES
   INTERFACE_INCLUDE_DIRECTORIES "${PROJECT_SOURCE_DIR}/capi/include"
   INTERFACE_LINK_LIBRARIES "stdc++;m;pthread;dl")
 
+# What the library is made of, for packaging/abi.
+file(GENERATE OUTPUT "${PROJECT_BINARY_DIR}/objects.txt"
+  CONTENT "$<JOIN:${NEF_ROOM_OBJECTS};${NEF_DEP_OBJECTS},\n>\n")
+
 set(map "${PROJECT_SOURCE_DIR}/capi/nef.map")
 add_library(nef_shared SHARED ${NEF_ROOM_OBJECTS} ${NEF_DEP_OBJECTS})
 target_link_libraries(nef_shared PRIVATE nef_flags ${NEF_DEP_LIBS})

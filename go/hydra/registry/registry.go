@@ -18,6 +18,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"time"
 
@@ -101,9 +102,9 @@ func open(reference string, o Options) (*remote.Repository, error) {
 	if repo.Reference.Reference == "" {
 		return nil, fmt.Errorf("%q has no tag: expected %s:TAG", reference, text)
 	}
-	store, err := credentials.NewStoreFromDocker(credentials.StoreOptions{})
+	credential, err := dockerCredentials()
 	if err != nil {
-		return nil, fmt.Errorf("the docker configuration, which holds the credentials: %w", err)
+		return nil, err
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.ResponseHeaderTimeout = answerTimeout
@@ -113,7 +114,20 @@ func open(reference string, o Options) (*remote.Repository, error) {
 	repo.Client = &auth.Client{
 		Client:     &http.Client{Transport: retry.NewTransport(transport)},
 		Cache:      auth.NewCache(),
-		Credential: credentials.Credential(store),
+		Credential: credential,
 	}
 	return repo, nil
+}
+
+// dockerCredentials is nil, which means nobody, where there is no home to hold a configuration: in
+// a bare container.
+func dockerCredentials() (auth.CredentialFunc, error) {
+	if _, err := os.UserHomeDir(); err != nil && os.Getenv("DOCKER_CONFIG") == "" {
+		return nil, nil
+	}
+	store, err := credentials.NewStoreFromDocker(credentials.StoreOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("the docker configuration, which holds the credentials: %w", err)
+	}
+	return credentials.Credential(store), nil
 }

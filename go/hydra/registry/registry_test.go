@@ -409,6 +409,13 @@ func TestCredentialsOfDocker(t *testing.T) {
 	}
 }
 
+func TestWithoutAHome(t *testing.T) {
+	host := start(t, nil)
+	t.Setenv("HOME", "")
+	os.Unsetenv("DOCKER_CONFIG") // start has set it, and its end puts it back
+	mustPush(t, saveModel(t, 1, true), host+"/m:v1", plain)
+}
+
 func TestReferences(t *testing.T) {
 	host := start(t, nil)
 	model := saveModel(t, 1, true)

@@ -13,6 +13,10 @@ package linux_amd64
 // #else
 // #include "nef_stamp.h"
 // #endif
+// #include <stdlib.h>
+// #if !defined(__GLIBC__)
+// #error "NEF: this libnef.a is for glibc, the compiler is for another C library, such as musl. Install NEF built for it and build with -tags nef_system"
+// #endif
 import "C"
 
 import _ "github.com/Hexa08/NEF/go/native/lib/linux_amd64/include/nef" // keeps the headers in vendor folders

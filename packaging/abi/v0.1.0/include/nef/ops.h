@@ -1,0 +1,2198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* clang-format off */
+/**
+ * \file nef/ops.h
+ * The operators, one function each: part of <nef/nef.h>, which includes this file.
+ *
+ * generated from engine/ir/ops.toml, do not edit.
+ *
+ * Every function makes a node and computes nothing: tensors are lazy, see nef_execute. Shapes and
+ * dtypes are checked at once, so a mistake is reported by the call that made it.
+ *
+ * Common to all: inputs are borrowed and never consumed; each out-parameter receives a new handle
+ * that the caller releases with nef_tensor_release, and NULL when the call fails. Negative axes
+ * count from the end. A list is a pointer and a count and is copied. An options struct is filled
+ * by its _init function, called with sizeof the struct; NULL stands for all defaults. Every
+ * function is safe to call from any thread, also with the same inputs in several threads at once.
+ *
+ * The functions return NULL, or a status that the caller releases with nef_status_release:
+ * NEF_INVALID_ARGUMENT for a NULL or a value out of its range, NEF_SHAPE_MISMATCH and
+ * NEF_DTYPE_MISMATCH for inputs that do not fit, NEF_OUT_OF_MEMORY.
+ */
+#ifndef NEF_OPS_H
+#define NEF_OPS_H
+
+#include <nef/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * \brief Abs: Absolute value. The most negative signed integer wraps to itself.
+ *
+ * \param input any dtype but bool
+ * \param[out] out_output the dtype of input
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_abs(const nef_tensor* input, nef_tensor** out_output);
+
+/**
+ * \brief Acos: Arc cosine in radians; NaN outside [-1, 1].
+ *
+ * \param input float16, bfloat16, float32 or float64
+ * \param[out] out_output the dtype of input
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_acos(const nef_tensor* input, nef_tensor** out_output);
+
+/**
+ * \brief Acosh: Inverse hyperbolic cosine; NaN below 1.
+ *
+ * \param input float16, bfloat16, float32 or float64
+ * \param[out] out_output the dtype of input
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_acosh(const nef_tensor* input, nef_tensor** out_output);
+
+/**
+ * \brief Add: Sum of both inputs, broadcast as in NumPy. Integers wrap.
+ *
+ * \param a any dtype but bool
+ * \param b any dtype but bool
+ * \param[out] out_output the dtype of a
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_add(
+    const nef_tensor* a, const nef_tensor* b, nef_tensor** out_output);
+
+/**
+ * \brief And: Logical and, broadcast as in NumPy.
+ *
+ * \param a bool
+ * \param b bool
+ * \param[out] out_output bool
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_and(
+    const nef_tensor* a, const nef_tensor* b, nef_tensor** out_output);
+
+/** Options of nef_argmax; fill with nef_argmax_options_init first. */
+typedef struct nef_argmax_options {
+  size_t struct_size; /**< set by _init */
+  int64_t select_last_index; /**< 0 or 1; default 0 */
+} nef_argmax_options;
+/** Sets every option to its default. NULL is a no-op. */
+NEF_API void nef_argmax_options_init(nef_argmax_options* options, size_t struct_size);
+
+/**
+ * \brief ArgMax: Index of the largest element along axis. The first NaN wins over any number; of
+ * equal values the first one, or the last one with select_last_index. The axis must not have size
+ * 0. keepdims leaves it with size 1.
+ *
+ * \param input any dtype but bool
+ * \param axis an integer; usually 0
+ * \param keepdims 0 or 1; usually 1
+ * \param options NULL for the defaults
+ * \param[out] out_output int64
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_argmax(
+    const nef_tensor* input, int64_t axis, int32_t keepdims, const nef_argmax_options* options,
+    nef_tensor** out_output);
+
+/** Options of nef_argmin; fill with nef_argmin_options_init first. */
+typedef struct nef_argmin_options {
+  size_t struct_size; /**< set by _init */
+  int64_t select_last_index; /**< 0 or 1; default 0 */
+} nef_argmin_options;
+/** Sets every option to its default. NULL is a no-op. */
+NEF_API void nef_argmin_options_init(nef_argmin_options* options, size_t struct_size);
+
+/**
+ * \brief ArgMin: Index of the smallest element along axis. The first NaN wins over any number; of
+ * equal values the first one, or the last one with select_last_index. The axis must not have size
+ * 0. keepdims leaves it with size 1.
+ *
+ * \param input any dtype but bool
+ * \param axis an integer; usually 0
+ * \param keepdims 0 or 1; usually 1
+ * \param options NULL for the defaults
+ * \param[out] out_output int64
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_argmin(
+    const nef_tensor* input, int64_t axis, int32_t keepdims, const nef_argmin_options* options,
+    nef_tensor** out_output);
+
+/**
+ * \brief Asin: Arc sine in radians; NaN outside [-1, 1].
+ *
+ * \param input float16, bfloat16, float32 or float64
+ * \param[out] out_output the dtype of input
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_asin(const nef_tensor* input, nef_tensor** out_output);
+
+/**
+ * \brief Asinh: Inverse hyperbolic sine.
+ *
+ * \param input float16, bfloat16, float32 or float64
+ * \param[out] out_output the dtype of input
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_asinh(const nef_tensor* input, nef_tensor** out_output);
+
+/**
+ * \brief Atan: Arc tangent in radians.
+ *
+ * \param input float16, bfloat16, float32 or float64
+ * \param[out] out_output the dtype of input
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_atan(const nef_tensor* input, nef_tensor** out_output);
+
+/**
+ * \brief Atanh: Inverse hyperbolic tangent; +-inf at +-1, NaN beyond.
+ *
+ * \param input float16, bfloat16, float32 or float64
+ * \param[out] out_output the dtype of input
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_atanh(const nef_tensor* input, nef_tensor** out_output);
+
+/** Options of nef_attention; fill with nef_attention_options_init first. */
+typedef struct nef_attention_options {
+  size_t struct_size; /**< set by _init */
+  const nef_tensor* past_key; /**< float16, bfloat16, float32 or float64; NULL means absent */
+  const nef_tensor* past_value; /**< float16, bfloat16, float32 or float64; NULL means absent */
+  const nef_tensor* nonpad_kv_seqlen; /**< int64; NULL means absent */
+  int64_t is_causal; /**< 0 or 1; default 0 */
+  int64_t kv_num_heads; /**< read only with has_kv_num_heads */
+  int64_t has_kv_num_heads; /**< 1 when kv_num_heads is given; default 0 */
+  int64_t q_num_heads; /**< read only with has_q_num_heads */
+  int64_t has_q_num_heads; /**< 1 when q_num_heads is given; default 0 */
+  int64_t qk_matmul_output_mode; /**< default 0 */
+  double scale; /**< read only with has_scale */
+  int64_t has_scale; /**< 1 when scale is given; default 0 */
+  double softcap; /**< default 0 */
+  nef_dtype softmax_precision; /**< 0 means absent */
+  int32_t reserved_softmax_precision; /**< must be 0 */
+} nef_attention_options;
+/** Sets every option to its default. NULL is a no-op. */
+NEF_API void nef_attention_options_init(nef_attention_options* options, size_t struct_size);
+
+/**
+ * \brief Attention: softmax(q k^T * scale + mask) v. Inputs are [batch, heads, sequence, head
+ * size], or [batch, sequence, heads * head size] with q_num_heads and kv_num_heads set; fewer key
+ * heads than query heads means grouped queries. scale is 1/sqrt(head size) when absent; softcap >
+ * 0 replaces a score s by softcap * tanh(s / softcap). A bool mask keeps where true, any other is
+ * added; is_causal hides later positions. A row with everything masked gives 0. past_key and
+ * past_value are put before k and v, and come out as present_key and present_value;
+ * nonpad_kv_seqlen [batch] is the number of valid keys.
+ *
+ * \param q float16, bfloat16, float32 or float64
+ * \param k float16, bfloat16, float32 or float64
+ * \param v float16, bfloat16, float32 or float64
+ * \param attn_mask any dtype; NULL means absent
+ * \param options NULL for the defaults
+ * \param[out] out_y the dtype of q
+ * \param[out] out_present_key the dtype of q; may be NULL
+ * \param[out] out_present_value the dtype of v; may be NULL
+ * \param[out] out_qk_matmul_output the dtype of q; may be NULL
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_attention(
+    const nef_tensor* q, const nef_tensor* k, const nef_tensor* v, const nef_tensor* attn_mask,
+    const nef_attention_options* options, nef_tensor** out_y, nef_tensor** out_present_key,
+    nef_tensor** out_present_value, nef_tensor** out_qk_matmul_output);
+
+/** Options of nef_average_pool; fill with nef_average_pool_options_init first. */
+typedef struct nef_average_pool_options {
+  size_t struct_size; /**< set by _init */
+  const char* auto_pad; /**< NOTSET, SAME_UPPER, SAME_LOWER, VALID; default NOTSET */
+  int64_t ceil_mode; /**< 0 or 1; default 0 */
+  int64_t count_include_pad; /**< 0 or 1; default 0 */
+  const int64_t* dilations; /**< NULL means absent */
+  size_t n_dilations;
+  const int64_t* pads; /**< NULL means absent */
+  size_t n_pads;
+  const int64_t* strides; /**< NULL means absent */
+  size_t n_strides;
+} nef_average_pool_options;
+/** Sets every option to its default. NULL is a no-op. */
+NEF_API void nef_average_pool_options_init(nef_average_pool_options* options, size_t struct_size);
+
+/**
+ * \brief AveragePool: Mean over a sliding window of x [N, C, D1, ...]. pads is [begin...,
+ * end...], default 0; strides and dilations default to 1. Padding counts in the mean only with
+ * count_include_pad.
+ *
+ * \param x float16, bfloat16, float32 or float64
+ * \param kernel_shape integers
+ * \param options NULL for the defaults
+ * \param[out] out_y the dtype of x
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_average_pool(
+    const nef_tensor* x, const int64_t* kernel_shape, size_t n_kernel_shape,
+    const nef_average_pool_options* options, nef_tensor** out_y);
+
+/**
+ * \brief BatchNormalization: (x - mean) / sqrt(variance + epsilon) * scale + bias per channel of
+ * x [N, C, ...], with the stored statistics [C] (inference only).
+ *
+ * \param x float16, bfloat16, float32 or float64
+ * \param scale float16, bfloat16, float32 or float64
+ * \param bias float16, bfloat16, float32 or float64
+ * \param mean float16, bfloat16, float32 or float64
+ * \param variance float16, bfloat16, float32 or float64
+ * \param epsilon a number; usually 1e-05
+ * \param[out] out_y the dtype of x
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_batch_normalization(
+    const nef_tensor* x, const nef_tensor* scale, const nef_tensor* bias, const nef_tensor* mean,
+    const nef_tensor* variance, double epsilon, nef_tensor** out_y);
+
+/**
+ * \brief BitShift: x shifted by y bits, broadcast as in NumPy. A shift by the width of the type
+ * or more gives 0.
+ *
+ * \param x uint8, uint16, uint32 or uint64
+ * \param y uint8, uint16, uint32 or uint64
+ * \param direction LEFT, RIGHT
+ * \param[out] out_output the dtype of x
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_bit_shift(
+    const nef_tensor* x, const nef_tensor* y, const char* direction, nef_tensor** out_output);
+
+/**
+ * \brief BitwiseAnd: Bit by bit and, broadcast as in NumPy.
+ *
+ * \param a int8, uint8, int16, uint16, int32, uint32, int64 or uint64
+ * \param b int8, uint8, int16, uint16, int32, uint32, int64 or uint64
+ * \param[out] out_output the dtype of a
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_bitwise_and(
+    const nef_tensor* a, const nef_tensor* b, nef_tensor** out_output);
+
+/**
+ * \brief BitwiseNot: Every bit inverted.
+ *
+ * \param input int8, uint8, int16, uint16, int32, uint32, int64 or uint64
+ * \param[out] out_output the dtype of input
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_bitwise_not(const nef_tensor* input, nef_tensor** out_output);
+
+/**
+ * \brief BitwiseOr: Bit by bit or, broadcast as in NumPy.
+ *
+ * \param a int8, uint8, int16, uint16, int32, uint32, int64 or uint64
+ * \param b int8, uint8, int16, uint16, int32, uint32, int64 or uint64
+ * \param[out] out_output the dtype of a
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_bitwise_or(
+    const nef_tensor* a, const nef_tensor* b, nef_tensor** out_output);
+
+/**
+ * \brief BitwiseXor: Bit by bit exclusive or, broadcast as in NumPy.
+ *
+ * \param a int8, uint8, int16, uint16, int32, uint32, int64 or uint64
+ * \param b int8, uint8, int16, uint16, int32, uint32, int64 or uint64
+ * \param[out] out_output the dtype of a
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_bitwise_xor(
+    const nef_tensor* a, const nef_tensor* b, nef_tensor** out_output);
+
+/**
+ * \brief Cast: The input converted to dtype `to`. Float to integer truncates towards zero,
+ * saturates, and turns NaN into 0; integer to narrower integer wraps; to bool is `!= 0`; to a
+ * narrower float rounds to nearest even.
+ *
+ * \param input any dtype
+ * \param to a dtype
+ * \param[out] out_output any dtype
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_cast(
+    const nef_tensor* input, nef_dtype to, nef_tensor** out_output);
+
+/**
+ * \brief CastLike: The input converted to the dtype of target, whose values are not read. Same
+ * rules as Cast.
+ *
+ * \param input any dtype
+ * \param target any dtype
+ * \param[out] out_output the dtype of target
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_cast_like(
+    const nef_tensor* input, const nef_tensor* target, nef_tensor** out_output);
+
+/**
+ * \brief Ceil: Smallest whole number not below the input.
+ *
+ * \param input float16, bfloat16, float32 or float64
+ * \param[out] out_output the dtype of input
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_ceil(const nef_tensor* input, nef_tensor** out_output);
+
+/**
+ * \brief Celu: max(0, x) + min(0, alpha * (exp(x / alpha) - 1)).
+ *
+ * \param input float16, bfloat16, float32 or float64
+ * \param alpha a number; usually 1
+ * \param[out] out_output the dtype of input
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_celu(
+    const nef_tensor* input, double alpha, nef_tensor** out_output);
+
+/**
+ * \brief Clip: min(max(x, min), max) with scalar bounds; an absent bound does not bind. NaN stays
+ * NaN; where min > max the result is max.
+ *
+ * \param input any dtype but bool
+ * \param min any dtype but bool; NULL means absent
+ * \param max any dtype but bool; NULL means absent
+ * \param[out] out_output the dtype of input
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_clip(
+    const nef_tensor* input, const nef_tensor* min, const nef_tensor* max,
+    nef_tensor** out_output);
+
+/**
+ * \brief Concat: The inputs one after the other along axis; all other dims must be equal. A
+ * negative axis counts from the end.
+ *
+ * \param inputs one tensor or more, all of one dtype: any dtype
+ * \param axis an integer
+ * \param[out] out_output the dtype of inputs
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_concat(
+    const nef_tensor* const* inputs, size_t n_inputs, int64_t axis, nef_tensor** out_output);
+
+/**
+ * \brief ConstantOfShape: A tensor of the given shape filled with value, a one-element tensor
+ * that also sets the dtype; float32 0 when absent. (ONNX gives value as an attribute.)
+ *
+ * \param shape integers; NULL only when there are none
+ * \param value any dtype; NULL means absent
+ * \param[out] out_output the dtype of value
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_constant_of_shape(
+    const int64_t* shape, size_t n_shape, const nef_tensor* value, nef_tensor** out_output);
+
+/** Options of nef_conv; fill with nef_conv_options_init first. */
+typedef struct nef_conv_options {
+  size_t struct_size; /**< set by _init */
+  const char* auto_pad; /**< NOTSET, SAME_UPPER, SAME_LOWER, VALID; default NOTSET */
+  const int64_t* dilations; /**< NULL means absent */
+  size_t n_dilations;
+  int64_t group; /**< default 1 */
+  const int64_t* kernel_shape; /**< NULL means absent */
+  size_t n_kernel_shape;
+  const int64_t* pads; /**< NULL means absent */
+  size_t n_pads;
+  const int64_t* strides; /**< NULL means absent */
+  size_t n_strides;
+} nef_conv_options;
+/** Sets every option to its default. NULL is a no-op. */
+NEF_API void nef_conv_options_init(nef_conv_options* options, size_t struct_size);
+
+/**
+ * \brief Conv: Convolution (cross-correlation) of x [N, C, D1, ...] with w [M, C / group, k1,
+ * ...] plus bias b [M]. pads is [begin..., end...], default 0; strides and dilations default to
+ * 1; kernel_shape, when given, must agree with w.
+ *
+ * \param x float16, bfloat16, float32 or float64
+ * \param w float16, bfloat16, float32 or float64
+ * \param b float16, bfloat16, float32 or float64; NULL means absent
+ * \param options NULL for the defaults
+ * \param[out] out_y the dtype of x
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_conv(
+    const nef_tensor* x, const nef_tensor* w, const nef_tensor* b,
+    const nef_conv_options* options, nef_tensor** out_y);
+
+/** Options of nef_conv_transpose; fill with nef_conv_transpose_options_init first. */
+typedef struct nef_conv_transpose_options {
+  size_t struct_size; /**< set by _init */
+  const char* auto_pad; /**< NOTSET, SAME_UPPER, SAME_LOWER, VALID; default NOTSET */
+  const int64_t* dilations; /**< NULL means absent */
+  size_t n_dilations;
+  int64_t group; /**< default 1 */
+  const int64_t* kernel_shape; /**< NULL means absent */
+  size_t n_kernel_shape;
+  const int64_t* output_padding; /**< NULL means absent */
+  size_t n_output_padding;
+  const int64_t* output_shape; /**< NULL means absent */
+  size_t n_output_shape;
+  const int64_t* pads; /**< NULL means absent */
+  size_t n_pads;
+  const int64_t* strides; /**< NULL means absent */
+  size_t n_strides;
+} nef_conv_transpose_options;
+/** Sets every option to its default. NULL is a no-op. */
+NEF_API void nef_conv_transpose_options_init(nef_conv_transpose_options* options,
+    size_t struct_size);
+
+/**
+ * \brief ConvTranspose: Transposed convolution of x [N, C, D1, ...] with w [C, M / group, k1,
+ * ...] plus bias b [M]. A spatial dim of the result is stride * (D - 1) + output_padding + (k -
+ * 1) * dilation + 1 - pads, or is set by output_shape, which then sets pads.
+ *
+ * \param x float16, bfloat16, float32 or float64
+ * \param w float16, bfloat16, float32 or float64
+ * \param b float16, bfloat16, float32 or float64; NULL means absent
+ * \param options NULL for the defaults
+ * \param[out] out_y the dtype of x
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_conv_transpose(
+    const nef_tensor* x, const nef_tensor* w, const nef_tensor* b,
+    const nef_conv_transpose_options* options, nef_tensor** out_y);
+
+/**
+ * \brief Cos: Cosine of radians.
+ *
+ * \param input float16, bfloat16, float32 or float64
+ * \param[out] out_output the dtype of input
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_cos(const nef_tensor* input, nef_tensor** out_output);
+
+/**
+ * \brief Cosh: Hyperbolic cosine.
+ *
+ * \param input float16, bfloat16, float32 or float64
+ * \param[out] out_output the dtype of input
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_cosh(const nef_tensor* input, nef_tensor** out_output);
+
+/** Options of nef_cumsum; fill with nef_cumsum_options_init first. */
+typedef struct nef_cumsum_options {
+  size_t struct_size; /**< set by _init */
+  int64_t exclusive; /**< 0 or 1; default 0 */
+  int64_t reverse; /**< 0 or 1; default 0 */
+} nef_cumsum_options;
+/** Sets every option to its default. NULL is a no-op. */
+NEF_API void nef_cumsum_options_init(nef_cumsum_options* options, size_t struct_size);
+
+/**
+ * \brief CumSum: Running sum along axis; exclusive leaves the element itself out, reverse runs
+ * from the end.
+ *
+ * \param input any dtype but bool
+ * \param axis an integer
+ * \param options NULL for the defaults
+ * \param[out] out_output the dtype of input
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_cumsum(
+    const nef_tensor* input, int64_t axis, const nef_cumsum_options* options,
+    nef_tensor** out_output);
+
+/** Options of nef_depth_to_space; fill with nef_depth_to_space_options_init first. */
+typedef struct nef_depth_to_space_options {
+  size_t struct_size; /**< set by _init */
+  const char* mode; /**< DCR, CRD; default DCR */
+} nef_depth_to_space_options;
+/** Sets every option to its default. NULL is a no-op. */
+NEF_API void nef_depth_to_space_options_init(nef_depth_to_space_options* options,
+    size_t struct_size);
+
+/**
+ * \brief DepthToSpace: [N, C, H, W] -> [N, C / b^2, H * b, W * b]: channels become b x b blocks.
+ * Mode DCR takes the block index from the outer part of C, CRD from the inner part.
+ *
+ * \param input any dtype
+ * \param blocksize an integer
+ * \param options NULL for the defaults
+ * \param[out] out_output the dtype of input
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_depth_to_space(
+    const nef_tensor* input, int64_t blocksize, const nef_depth_to_space_options* options,
+    nef_tensor** out_output);
+
+/**
+ * \brief Div: a / b, broadcast as in NumPy. Integers truncate towards zero; x / 0 is 0 and the
+ * most negative integer / -1 wraps.
+ *
+ * \param a any dtype but bool
+ * \param b any dtype but bool
+ * \param[out] out_output the dtype of a
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_div(
+    const nef_tensor* a, const nef_tensor* b, nef_tensor** out_output);
+
+/**
+ * \brief Einsum: Sum of products in Einstein notation, such as "bij,bjk->bik"; `...` stands for
+ * broadcast dims. Without `->` the output has the labels that occur once, in alphabetical order.
+ *
+ * \param inputs one tensor or more, all of one dtype: any dtype but bool
+ * \param equation text
+ * \param[out] out_output the dtype of inputs
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_einsum(
+    const nef_tensor* const* inputs, size_t n_inputs, const char* equation,
+    nef_tensor** out_output);
+
+/**
+ * \brief Elu: x for x >= 0, else alpha * (exp(x) - 1).
+ *
+ * \param input float16, bfloat16, float32 or float64
+ * \param alpha a number; usually 1
+ * \param[out] out_output the dtype of input
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_elu(
+    const nef_tensor* input, double alpha, nef_tensor** out_output);
+
+/**
+ * \brief Equal: a == b, broadcast as in NumPy. NaN equals nothing.
+ *
+ * \param a any dtype
+ * \param b any dtype
+ * \param[out] out_output bool
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_equal(
+    const nef_tensor* a, const nef_tensor* b, nef_tensor** out_output);
+
+/**
+ * \brief Erf: Error function.
+ *
+ * \param input float16, bfloat16, float32 or float64
+ * \param[out] out_output the dtype of input
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_erf(const nef_tensor* input, nef_tensor** out_output);
+
+/**
+ * \brief Exp: e to the power of the input.
+ *
+ * \param input float16, bfloat16, float32 or float64
+ * \param[out] out_output the dtype of input
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_exp(const nef_tensor* input, nef_tensor** out_output);
+
+/**
+ * \brief Expand: The input broadcast against shape, in both directions as in NumPy: a 1 in shape
+ * keeps the input's dim.
+ *
+ * \param input any dtype
+ * \param shape integers; NULL only when there are none
+ * \param[out] out_output the dtype of input
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_expand(
+    const nef_tensor* input, const int64_t* shape, size_t n_shape, nef_tensor** out_output);
+
+/** Options of nef_eye_like; fill with nef_eye_like_options_init first. */
+typedef struct nef_eye_like_options {
+  size_t struct_size; /**< set by _init */
+  nef_dtype dtype; /**< 0 means absent */
+  int32_t reserved_dtype; /**< must be 0 */
+} nef_eye_like_options;
+/** Sets every option to its default. NULL is a no-op. */
+NEF_API void nef_eye_like_options_init(nef_eye_like_options* options, size_t struct_size);
+
+/**
+ * \brief EyeLike: A matrix shaped like the 2-D input with ones on diagonal k (k > 0 above the
+ * main one) and zeros elsewhere; dtype defaults to the input's.
+ *
+ * \param input any dtype
+ * \param k an integer; usually 0
+ * \param options NULL for the defaults
+ * \param[out] out_output any dtype
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_eye_like(
+    const nef_tensor* input, int64_t k, const nef_eye_like_options* options,
+    nef_tensor** out_output);
+
+/**
+ * \brief Flatten: Reshape to a matrix: the dims before axis make the rows, the others the
+ * columns.
+ *
+ * \param input any dtype
+ * \param axis an integer; usually 1
+ * \param[out] out_output the dtype of input
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_flatten(
+    const nef_tensor* input, int64_t axis, nef_tensor** out_output);
+
+/**
+ * \brief Floor: Largest whole number not above the input.
+ *
+ * \param input float16, bfloat16, float32 or float64
+ * \param[out] out_output the dtype of input
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_floor(const nef_tensor* input, nef_tensor** out_output);
+
+/**
+ * \brief Gather: Slices of data picked by indices along axis; the shape of indices replaces that
+ * axis. Negative indices count from the end; one out of range is an error when the run reaches
+ * it.
+ *
+ * \param data any dtype
+ * \param indices int32 or int64
+ * \param axis an integer; usually 0
+ * \param[out] out_output the dtype of data
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_gather(
+    const nef_tensor* data, const nef_tensor* indices, int64_t axis, nef_tensor** out_output);
+
+/**
+ * \brief GatherElements: output[i][j] = data[indices[i][j]][j] for axis 0 (and so on): one
+ * element per index, output shaped like indices, which has the rank of data. Negative indices
+ * count from the end; one out of range is an error.
+ *
+ * \param data any dtype
+ * \param indices int32 or int64
+ * \param axis an integer; usually 0
+ * \param[out] out_output the dtype of data
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_gather_elements(
+    const nef_tensor* data, const nef_tensor* indices, int64_t axis, nef_tensor** out_output);
+
+/**
+ * \brief GatherND: Slices of data addressed by index tuples, the last axis of indices; the first
+ * batch_dims axes of both are walked together. Negative indices count from the end; one out of
+ * range is an error.
+ *
+ * \param data any dtype
+ * \param indices int64
+ * \param batch_dims an integer; usually 0
+ * \param[out] out_output the dtype of data
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_gather_nd(
+    const nef_tensor* data, const nef_tensor* indices, int64_t batch_dims,
+    nef_tensor** out_output);
+
+/** Options of nef_gelu; fill with nef_gelu_options_init first. */
+typedef struct nef_gelu_options {
+  size_t struct_size; /**< set by _init */
+  const char* approximate; /**< none, tanh; default none */
+} nef_gelu_options;
+/** Sets every option to its default. NULL is a no-op. */
+NEF_API void nef_gelu_options_init(nef_gelu_options* options, size_t struct_size);
+
+/**
+ * \brief Gelu: x / 2 * (1 + erf(x / sqrt(2))); with approximate = "tanh", x / 2 * (1 +
+ * tanh(sqrt(2 / pi) * (x + 0.044715 x^3))).
+ *
+ * \param input float16, bfloat16, float32 or float64
+ * \param options NULL for the defaults
+ * \param[out] out_output the dtype of input
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_gelu(
+    const nef_tensor* input, const nef_gelu_options* options, nef_tensor** out_output);
+
+/** Options of nef_gemm; fill with nef_gemm_options_init first. */
+typedef struct nef_gemm_options {
+  size_t struct_size; /**< set by _init */
+  double alpha; /**< default 1 */
+  double beta; /**< default 1 */
+  int64_t trans_a; /**< 0 or 1; default 0 */
+  int64_t trans_b; /**< 0 or 1; default 0 */
+} nef_gemm_options;
+/** Sets every option to its default. NULL is a no-op. */
+NEF_API void nef_gemm_options_init(nef_gemm_options* options, size_t struct_size);
+
+/**
+ * \brief Gemm: alpha * a' b' + beta * c for matrices, where ' transposes if transA or transB is
+ * set; c broadcasts to the result [M, N].
+ *
+ * \param a int32, uint32, int64, uint64, float16, bfloat16, float32 or float64
+ * \param b int32, uint32, int64, uint64, float16, bfloat16, float32 or float64
+ * \param c int32, uint32, int64, uint64, float16, bfloat16, float32 or float64; NULL means absent
+ * \param options NULL for the defaults
+ * \param[out] out_y the dtype of a
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_gemm(
+    const nef_tensor* a, const nef_tensor* b, const nef_tensor* c,
+    const nef_gemm_options* options, nef_tensor** out_y);
+
+/**
+ * \brief GlobalAveragePool: Mean over all spatial axes of x [N, C, D1, ...], which stay with size
+ * 1.
+ *
+ * \param x float16, bfloat16, float32 or float64
+ * \param[out] out_y the dtype of x
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_global_average_pool(const nef_tensor* x, nef_tensor** out_y);
+
+/**
+ * \brief GlobalMaxPool: Largest element over all spatial axes of x [N, C, D1, ...], which stay
+ * with size 1. NaN propagates.
+ *
+ * \param x float16, bfloat16, float32 or float64
+ * \param[out] out_y the dtype of x
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_global_max_pool(const nef_tensor* x, nef_tensor** out_y);
+
+/**
+ * \brief Greater: a > b, broadcast as in NumPy; false where either is NaN.
+ *
+ * \param a any dtype but bool
+ * \param b any dtype but bool
+ * \param[out] out_output bool
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_greater(
+    const nef_tensor* a, const nef_tensor* b, nef_tensor** out_output);
+
+/**
+ * \brief GreaterOrEqual: a >= b, broadcast as in NumPy; false where either is NaN.
+ *
+ * \param a any dtype but bool
+ * \param b any dtype but bool
+ * \param[out] out_output bool
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_greater_or_equal(
+    const nef_tensor* a, const nef_tensor* b, nef_tensor** out_output);
+
+/**
+ * \brief GroupNormalization: x [N, C, ...] normalised to mean 0 and variance 1 over each of
+ * num_groups groups of channels, then scaled and shifted per channel by scale and bias [C].
+ *
+ * \param x float16, bfloat16, float32 or float64
+ * \param scale float16, bfloat16, float32 or float64
+ * \param bias float16, bfloat16, float32 or float64
+ * \param num_groups an integer
+ * \param epsilon a number; usually 1e-05
+ * \param[out] out_y the dtype of x
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_group_normalization(
+    const nef_tensor* x, const nef_tensor* scale, const nef_tensor* bias, int64_t num_groups,
+    double epsilon, nef_tensor** out_y);
+
+/**
+ * \brief HardSigmoid: max(0, min(1, alpha * x + beta)).
+ *
+ * \param input float16, bfloat16, float32 or float64
+ * \param alpha a number; usually 0.2
+ * \param beta a number; usually 0.5
+ * \param[out] out_output the dtype of input
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_hard_sigmoid(
+    const nef_tensor* input, double alpha, double beta, nef_tensor** out_output);
+
+/**
+ * \brief HardSwish: x * max(0, min(1, x / 6 + 0.5)).
+ *
+ * \param input float16, bfloat16, float32 or float64
+ * \param[out] out_output the dtype of input
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_hard_swish(const nef_tensor* input, nef_tensor** out_output);
+
+/**
+ * \brief Hardmax: 1 at the first largest element along axis, 0 elsewhere.
+ *
+ * \param input float16, bfloat16, float32 or float64
+ * \param axis an integer; usually -1
+ * \param[out] out_output the dtype of input
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_hardmax(
+    const nef_tensor* input, int64_t axis, nef_tensor** out_output);
+
+/**
+ * \brief Identity: The input unchanged.
+ *
+ * \param input any dtype
+ * \param[out] out_output the dtype of input
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_identity(const nef_tensor* input, nef_tensor** out_output);
+
+/**
+ * \brief InstanceNormalization: x [N, C, D1, ...] normalised to mean 0 and variance 1 over the
+ * spatial axes of each channel, then scaled and shifted by scale and bias [C].
+ *
+ * \param x float16, bfloat16, float32 or float64
+ * \param scale float16, bfloat16, float32 or float64
+ * \param bias float16, bfloat16, float32 or float64
+ * \param epsilon a number; usually 1e-05
+ * \param[out] out_y the dtype of x
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_instance_normalization(
+    const nef_tensor* x, const nef_tensor* scale, const nef_tensor* bias, double epsilon,
+    nef_tensor** out_y);
+
+/** Options of nef_isinf; fill with nef_isinf_options_init first. */
+typedef struct nef_isinf_options {
+  size_t struct_size; /**< set by _init */
+  int64_t detect_negative; /**< 0 or 1; default 1 */
+  int64_t detect_positive; /**< 0 or 1; default 1 */
+} nef_isinf_options;
+/** Sets every option to its default. NULL is a no-op. */
+NEF_API void nef_isinf_options_init(nef_isinf_options* options, size_t struct_size);
+
+/**
+ * \brief IsInf: True where the input is infinite, of the signs asked for.
+ *
+ * \param input float16, bfloat16, float32 or float64
+ * \param options NULL for the defaults
+ * \param[out] out_output bool
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_isinf(
+    const nef_tensor* input, const nef_isinf_options* options, nef_tensor** out_output);
+
+/**
+ * \brief IsNaN: True where the input is NaN.
+ *
+ * \param input float16, bfloat16, float32 or float64
+ * \param[out] out_output bool
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_isnan(const nef_tensor* input, nef_tensor** out_output);
+
+/** Options of nef_lrn; fill with nef_lrn_options_init first. */
+typedef struct nef_lrn_options {
+  size_t struct_size; /**< set by _init */
+  double alpha; /**< default 0.0001 */
+  double beta; /**< default 0.75 */
+  double bias; /**< default 1 */
+} nef_lrn_options;
+/** Sets every option to its default. NULL is a no-op. */
+NEF_API void nef_lrn_options_init(nef_lrn_options* options, size_t struct_size);
+
+/**
+ * \brief LRN: x / (bias + alpha / size * s)^beta, where s is the sum of squares over `size`
+ * neighbouring channels of x [N, C, ...].
+ *
+ * \param x float16, bfloat16, float32 or float64
+ * \param size an integer
+ * \param options NULL for the defaults
+ * \param[out] out_y the dtype of x
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_lrn(
+    const nef_tensor* x, int64_t size, const nef_lrn_options* options, nef_tensor** out_y);
+
+/**
+ * \brief LayerNormalization: x normalised to mean 0 and variance 1 over the axes from axis to the
+ * last, then times scale plus bias, which broadcast to those axes. mean and inv_std_dev have
+ * these axes with size 1.
+ *
+ * \param x float16, bfloat16, float32 or float64
+ * \param scale float16, bfloat16, float32 or float64
+ * \param bias float16, bfloat16, float32 or float64; NULL means absent
+ * \param axis an integer; usually -1
+ * \param epsilon a number; usually 1e-05
+ * \param[out] out_y the dtype of x
+ * \param[out] out_mean float32; may be NULL
+ * \param[out] out_inv_std_dev float32; may be NULL
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_layer_normalization(
+    const nef_tensor* x, const nef_tensor* scale, const nef_tensor* bias, int64_t axis,
+    double epsilon, nef_tensor** out_y, nef_tensor** out_mean, nef_tensor** out_inv_std_dev);
+
+/**
+ * \brief LeakyRelu: x for x >= 0, else alpha * x.
+ *
+ * \param input float16, bfloat16, float32 or float64
+ * \param alpha a number; usually 0.01
+ * \param[out] out_output the dtype of input
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_leaky_relu(
+    const nef_tensor* input, double alpha, nef_tensor** out_output);
+
+/**
+ * \brief Less: a < b, broadcast as in NumPy; false where either is NaN.
+ *
+ * \param a any dtype but bool
+ * \param b any dtype but bool
+ * \param[out] out_output bool
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_less(
+    const nef_tensor* a, const nef_tensor* b, nef_tensor** out_output);
+
+/**
+ * \brief LessOrEqual: a <= b, broadcast as in NumPy; false where either is NaN.
+ *
+ * \param a any dtype but bool
+ * \param b any dtype but bool
+ * \param[out] out_output bool
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_less_or_equal(
+    const nef_tensor* a, const nef_tensor* b, nef_tensor** out_output);
+
+/**
+ * \brief Log: Natural logarithm; -inf at 0, NaN below.
+ *
+ * \param input float16, bfloat16, float32 or float64
+ * \param[out] out_output the dtype of input
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_log(const nef_tensor* input, nef_tensor** out_output);
+
+/**
+ * \brief LogSoftmax: x - max - log(sum(exp(x - max))) along axis.
+ *
+ * \param input float16, bfloat16, float32 or float64
+ * \param axis an integer; usually -1
+ * \param[out] out_output the dtype of input
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_log_softmax(
+    const nef_tensor* input, int64_t axis, nef_tensor** out_output);
+
+/**
+ * \brief LpNormalization: The input divided by its p-norm (p is 1 or 2) along axis; 0 where the
+ * norm is 0.
+ *
+ * \param input float16, bfloat16, float32 or float64
+ * \param axis an integer; usually -1
+ * \param p an integer; usually 2
+ * \param[out] out_output the dtype of input
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_lp_normalization(
+    const nef_tensor* input, int64_t axis, int64_t p, nef_tensor** out_output);
+
+/**
+ * \brief MatMul: Matrix product as numpy.matmul: [..., M, K] x [..., K, N] -> [..., M, N] with
+ * the leading dims broadcast; a vector on the left counts as one row, on the right as one column,
+ * and that dim is dropped. float16 and bfloat16 accumulate in float32; integers wrap.
+ *
+ * \param a int32, uint32, int64, uint64, float16, bfloat16, float32 or float64
+ * \param b int32, uint32, int64, uint64, float16, bfloat16, float32 or float64
+ * \param[out] out_output the dtype of a
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_matmul(
+    const nef_tensor* a, const nef_tensor* b, nef_tensor** out_output);
+
+/**
+ * \brief Max: Largest of the inputs element by element, broadcast as in NumPy. NaN propagates.
+ *
+ * \param inputs one tensor or more, all of one dtype: any dtype but bool
+ * \param[out] out_output the dtype of inputs
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_max(
+    const nef_tensor* const* inputs, size_t n_inputs, nef_tensor** out_output);
+
+/** Options of nef_max_pool; fill with nef_max_pool_options_init first. */
+typedef struct nef_max_pool_options {
+  size_t struct_size; /**< set by _init */
+  const char* auto_pad; /**< NOTSET, SAME_UPPER, SAME_LOWER, VALID; default NOTSET */
+  int64_t ceil_mode; /**< 0 or 1; default 0 */
+  const int64_t* dilations; /**< NULL means absent */
+  size_t n_dilations;
+  const int64_t* pads; /**< NULL means absent */
+  size_t n_pads;
+  int64_t storage_order; /**< default 0 */
+  const int64_t* strides; /**< NULL means absent */
+  size_t n_strides;
+} nef_max_pool_options;
+/** Sets every option to its default. NULL is a no-op. */
+NEF_API void nef_max_pool_options_init(nef_max_pool_options* options, size_t struct_size);
+
+/**
+ * \brief MaxPool: Largest element in a sliding window over x [N, C, D1, ...]; padding never wins,
+ * NaN propagates. pads is [begin..., end...], default 0; strides and dilations default to 1.
+ * indices are flat positions in x, with the last two spatial axes swapped where storage_order is
+ * 1.
+ *
+ * \param x int8, uint8, float16, bfloat16, float32 or float64
+ * \param kernel_shape integers
+ * \param options NULL for the defaults
+ * \param[out] out_y the dtype of x
+ * \param[out] out_indices int64; may be NULL
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_max_pool(
+    const nef_tensor* x, const int64_t* kernel_shape, size_t n_kernel_shape,
+    const nef_max_pool_options* options, nef_tensor** out_y, nef_tensor** out_indices);
+
+/**
+ * \brief Mean: Mean of the inputs element by element, broadcast as in NumPy.
+ *
+ * \param inputs one tensor or more, all of one dtype: float16, bfloat16, float32 or float64
+ * \param[out] out_output the dtype of inputs
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_mean(
+    const nef_tensor* const* inputs, size_t n_inputs, nef_tensor** out_output);
+
+/**
+ * \brief MeanVarianceNormalization: (x - mean) / (standard deviation + 1e-9) over axes, which
+ * default to [0, 2, 3].
+ *
+ * \param x float16, bfloat16, float32 or float64
+ * \param axes integers; NULL means absent
+ * \param[out] out_y the dtype of x
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_mean_variance_normalization(
+    const nef_tensor* x, const int64_t* axes, size_t n_axes, nef_tensor** out_y);
+
+/**
+ * \brief Min: Smallest of the inputs element by element, broadcast as in NumPy. NaN propagates.
+ *
+ * \param inputs one tensor or more, all of one dtype: any dtype but bool
+ * \param[out] out_output the dtype of inputs
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_min(
+    const nef_tensor* const* inputs, size_t n_inputs, nef_tensor** out_output);
+
+/**
+ * \brief Mish: x * tanh(log(1 + exp(x))).
+ *
+ * \param input float16, bfloat16, float32 or float64
+ * \param[out] out_output the dtype of input
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_mish(const nef_tensor* input, nef_tensor** out_output);
+
+/**
+ * \brief Mod: Remainder of a / b, broadcast as in NumPy. The sign follows b, or a with fmod (the
+ * C function), which floats require. An integer x mod 0 is 0.
+ *
+ * \param a any dtype but bool
+ * \param b any dtype but bool
+ * \param fmod 0 or 1; usually 0
+ * \param[out] out_output the dtype of a
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_mod(
+    const nef_tensor* a, const nef_tensor* b, int32_t fmod, nef_tensor** out_output);
+
+/**
+ * \brief Mul: Product of both inputs, broadcast as in NumPy. Integers wrap.
+ *
+ * \param a any dtype but bool
+ * \param b any dtype but bool
+ * \param[out] out_output the dtype of a
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_mul(
+    const nef_tensor* a, const nef_tensor* b, nef_tensor** out_output);
+
+/**
+ * \brief Neg: The input with the other sign. The most negative integer wraps to itself.
+ *
+ * \param input int8, int16, int32, int64, float16, bfloat16, float32 or float64
+ * \param[out] out_output the dtype of input
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_neg(const nef_tensor* input, nef_tensor** out_output);
+
+/**
+ * \brief NonZero: Indices of the elements that are not 0, in row-major order, as [rank, count];
+ * count depends on the data.
+ *
+ * \param input any dtype
+ * \param[out] out_output int64
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_nonzero(const nef_tensor* input, nef_tensor** out_output);
+
+/**
+ * \brief Not: Logical not.
+ *
+ * \param input bool
+ * \param[out] out_output bool
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_not(const nef_tensor* input, nef_tensor** out_output);
+
+/**
+ * \brief OneHot: values is [off, on]: a new axis of size depth holds `on` at the index and `off`
+ * elsewhere. Negative indices count from the end; an index out of range gives `off` only.
+ *
+ * \param indices any dtype but bool
+ * \param depth an integer
+ * \param values any dtype
+ * \param axis an integer; usually -1
+ * \param[out] out_output the dtype of values
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_one_hot(
+    const nef_tensor* indices, int64_t depth, const nef_tensor* values, int64_t axis,
+    nef_tensor** out_output);
+
+/**
+ * \brief Or: Logical or, broadcast as in NumPy.
+ *
+ * \param a bool
+ * \param b bool
+ * \param[out] out_output bool
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_or(
+    const nef_tensor* a, const nef_tensor* b, nef_tensor** out_output);
+
+/**
+ * \brief PRelu: x for x >= 0, else slope * x; slope broadcasts to the shape of x.
+ *
+ * \param x int32, uint32, int64, uint64, float16, bfloat16, float32 or float64
+ * \param slope int32, uint32, int64, uint64, float16, bfloat16, float32 or float64
+ * \param[out] out_output the dtype of x
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_prelu(
+    const nef_tensor* x, const nef_tensor* slope, nef_tensor** out_output);
+
+/** Options of nef_pad; fill with nef_pad_options_init first. */
+typedef struct nef_pad_options {
+  size_t struct_size; /**< set by _init */
+  const char* mode; /**< constant, reflect, edge, wrap; default constant */
+} nef_pad_options;
+/** Sets every option to its default. NULL is a no-op. */
+NEF_API void nef_pad_options_init(nef_pad_options* options, size_t struct_size);
+
+/**
+ * \brief Pad: data with elements added around it: pads is [begin..., end...] for the given axes
+ * (all by default), negative values crop. constant_value, a scalar, defaults to 0; reflect
+ * mirrors without the edge, edge repeats it, wrap continues from the other side.
+ *
+ * \param data any dtype
+ * \param pads integers; NULL only when there are none
+ * \param constant_value any dtype; NULL means absent
+ * \param axes integers; NULL means absent
+ * \param options NULL for the defaults
+ * \param[out] out_output the dtype of data
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_pad(
+    const nef_tensor* data, const int64_t* pads, size_t n_pads, const nef_tensor* constant_value,
+    const int64_t* axes, size_t n_axes, const nef_pad_options* options, nef_tensor** out_output);
+
+/**
+ * \brief Pow: a to the power of b, broadcast as in NumPy, in the dtype of a. Integer powers wrap;
+ * a negative integer exponent gives 0 unless a is 1 or -1.
+ *
+ * \param a any dtype but bool
+ * \param b any dtype but bool
+ * \param[out] out_output the dtype of a
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_pow(
+    const nef_tensor* a, const nef_tensor* b, nef_tensor** out_output);
+
+/**
+ * \brief RMSNormalization: x / sqrt(mean(x^2) + epsilon) * scale over the axes from axis to the
+ * last; scale broadcasts to x. The result has the dtype of scale.
+ *
+ * \param x float16, bfloat16, float32 or float64
+ * \param scale float16, bfloat16, float32 or float64
+ * \param axis an integer; usually -1
+ * \param epsilon a number; usually 1e-05
+ * \param[out] out_y the dtype of scale
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_rms_normalization(
+    const nef_tensor* x, const nef_tensor* scale, int64_t axis, double epsilon,
+    nef_tensor** out_y);
+
+/**
+ * \brief Range: start, start + delta, ... below limit (above it for a negative delta); all three
+ * are scalars. The size is max(0, ceil((limit - start) / delta)); delta 0 is an error.
+ *
+ * \param start any dtype but bool
+ * \param limit any dtype but bool
+ * \param delta any dtype but bool
+ * \param[out] out_output the dtype of start
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_range(
+    const nef_tensor* start, const nef_tensor* limit, const nef_tensor* delta,
+    nef_tensor** out_output);
+
+/**
+ * \brief Reciprocal: 1 / x.
+ *
+ * \param input float16, bfloat16, float32 or float64
+ * \param[out] out_output the dtype of input
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_reciprocal(const nef_tensor* input, nef_tensor** out_output);
+
+/**
+ * \brief ReduceL1: Sum of absolute values, over axes, or over all of them when axes is absent or
+ * empty. keepdims leaves the reduced axes with size 1. Over nothing the result is 0.
+ *
+ * \param data any dtype but bool
+ * \param axes integers; NULL means absent
+ * \param keepdims 0 or 1; usually 1
+ * \param[out] out_output the dtype of data
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_reduce_l1(
+    const nef_tensor* data, const int64_t* axes, size_t n_axes, int32_t keepdims,
+    nef_tensor** out_output);
+
+/**
+ * \brief ReduceL2: Square root of the sum of squares, over axes, or over all of them when axes is
+ * absent or empty. keepdims leaves the reduced axes with size 1. Over nothing the result is 0.
+ *
+ * \param data any dtype but bool
+ * \param axes integers; NULL means absent
+ * \param keepdims 0 or 1; usually 1
+ * \param[out] out_output the dtype of data
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_reduce_l2(
+    const nef_tensor* data, const int64_t* axes, size_t n_axes, int32_t keepdims,
+    nef_tensor** out_output);
+
+/**
+ * \brief ReduceLogSum: Natural logarithm of the sum, over axes, or over all of them when axes is
+ * absent or empty. keepdims leaves the reduced axes with size 1. Over nothing the result is -inf.
+ *
+ * \param data float16, bfloat16, float32 or float64
+ * \param axes integers; NULL means absent
+ * \param keepdims 0 or 1; usually 1
+ * \param[out] out_output the dtype of data
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_reduce_log_sum(
+    const nef_tensor* data, const int64_t* axes, size_t n_axes, int32_t keepdims,
+    nef_tensor** out_output);
+
+/**
+ * \brief ReduceLogSumExp: Logarithm of the sum of exponentials, shifted by the largest element so
+ * that it does not overflow, over axes, or over all of them when axes is absent or empty.
+ * keepdims leaves the reduced axes with size 1. Over nothing the result is -inf.
+ *
+ * \param data float16, bfloat16, float32 or float64
+ * \param axes integers; NULL means absent
+ * \param keepdims 0 or 1; usually 1
+ * \param[out] out_output the dtype of data
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_reduce_log_sum_exp(
+    const nef_tensor* data, const int64_t* axes, size_t n_axes, int32_t keepdims,
+    nef_tensor** out_output);
+
+/**
+ * \brief ReduceMax: Largest element; NaN propagates, over axes, or over all of them when axes is
+ * absent or empty. keepdims leaves the reduced axes with size 1. Over nothing the result is the
+ * lowest value of the dtype (-inf for floats).
+ *
+ * \param data any dtype
+ * \param axes integers; NULL means absent
+ * \param keepdims 0 or 1; usually 1
+ * \param[out] out_output the dtype of data
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_reduce_max(
+    const nef_tensor* data, const int64_t* axes, size_t n_axes, int32_t keepdims,
+    nef_tensor** out_output);
+
+/**
+ * \brief ReduceMean: Mean; integers truncate, over axes, or over all of them when axes is absent
+ * or empty. keepdims leaves the reduced axes with size 1. Over nothing the result is NaN (0 for
+ * integers).
+ *
+ * \param data any dtype but bool
+ * \param axes integers; NULL means absent
+ * \param keepdims 0 or 1; usually 1
+ * \param[out] out_output the dtype of data
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_reduce_mean(
+    const nef_tensor* data, const int64_t* axes, size_t n_axes, int32_t keepdims,
+    nef_tensor** out_output);
+
+/**
+ * \brief ReduceMin: Smallest element; NaN propagates, over axes, or over all of them when axes is
+ * absent or empty. keepdims leaves the reduced axes with size 1. Over nothing the result is the
+ * highest value of the dtype (inf for floats).
+ *
+ * \param data any dtype
+ * \param axes integers; NULL means absent
+ * \param keepdims 0 or 1; usually 1
+ * \param[out] out_output the dtype of data
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_reduce_min(
+    const nef_tensor* data, const int64_t* axes, size_t n_axes, int32_t keepdims,
+    nef_tensor** out_output);
+
+/**
+ * \brief ReduceProd: Product, over axes, or over all of them when axes is absent or empty.
+ * keepdims leaves the reduced axes with size 1. Over nothing the result is 1.
+ *
+ * \param data any dtype but bool
+ * \param axes integers; NULL means absent
+ * \param keepdims 0 or 1; usually 1
+ * \param[out] out_output the dtype of data
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_reduce_prod(
+    const nef_tensor* data, const int64_t* axes, size_t n_axes, int32_t keepdims,
+    nef_tensor** out_output);
+
+/**
+ * \brief ReduceSum: Sum, over axes, or over all of them when axes is absent or empty. keepdims
+ * leaves the reduced axes with size 1. Over nothing the result is 0.
+ *
+ * \param data any dtype but bool
+ * \param axes integers; NULL means absent
+ * \param keepdims 0 or 1; usually 1
+ * \param[out] out_output the dtype of data
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_reduce_sum(
+    const nef_tensor* data, const int64_t* axes, size_t n_axes, int32_t keepdims,
+    nef_tensor** out_output);
+
+/**
+ * \brief ReduceSumSquare: Sum of squares, over axes, or over all of them when axes is absent or
+ * empty. keepdims leaves the reduced axes with size 1. Over nothing the result is 0.
+ *
+ * \param data any dtype but bool
+ * \param axes integers; NULL means absent
+ * \param keepdims 0 or 1; usually 1
+ * \param[out] out_output the dtype of data
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_reduce_sum_square(
+    const nef_tensor* data, const int64_t* axes, size_t n_axes, int32_t keepdims,
+    nef_tensor** out_output);
+
+/**
+ * \brief Relu: max(0, x). NaN propagates.
+ *
+ * \param input int8, int16, int32, int64, float16, bfloat16, float32 or float64
+ * \param[out] out_output the dtype of input
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_relu(const nef_tensor* input, nef_tensor** out_output);
+
+/** Options of nef_reshape; fill with nef_reshape_options_init first. */
+typedef struct nef_reshape_options {
+  size_t struct_size; /**< set by _init */
+  int64_t allowzero; /**< 0 or 1; default 0 */
+} nef_reshape_options;
+/** Sets every option to its default. NULL is a no-op. */
+NEF_API void nef_reshape_options_init(nef_reshape_options* options, size_t struct_size);
+
+/**
+ * \brief Reshape: The same elements with another shape. One dim may be -1 and is worked out; 0
+ * copies the dim of data at that place, or means size 0 with allowzero.
+ *
+ * \param data any dtype
+ * \param shape integers; NULL only when there are none
+ * \param options NULL for the defaults
+ * \param[out] out_output the dtype of data
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_reshape(
+    const nef_tensor* data, const int64_t* shape, size_t n_shape,
+    const nef_reshape_options* options, nef_tensor** out_output);
+
+/** Options of nef_resize; fill with nef_resize_options_init first. */
+typedef struct nef_resize_options {
+  size_t struct_size; /**< set by _init */
+  const nef_tensor* roi; /**< float16, bfloat16, float32 or float64; NULL means absent */
+  int64_t antialias; /**< 0 or 1; default 0 */
+  const int64_t* axes; /**< NULL means absent */
+  size_t n_axes;
+  /**
+   * half_pixel, half_pixel_symmetric, pytorch_half_pixel, align_corners, asymmetric,
+   * tf_crop_and_resize; default half_pixel
+   */
+  const char* coordinate_transformation_mode;
+  double cubic_coeff_a; /**< default -0.75 */
+  int64_t exclude_outside; /**< 0 or 1; default 0 */
+  double extrapolation_value; /**< default 0 */
+  const char* keep_aspect_ratio_policy; /**< stretch, not_larger, not_smaller; default stretch */
+  /**
+   * round_prefer_floor, round_prefer_ceil, floor, ceil; default round_prefer_floor
+   */
+  const char* nearest_mode;
+} nef_resize_options;
+/** Sets every option to its default. NULL is a no-op. */
+NEF_API void nef_resize_options_init(nef_resize_options* options, size_t struct_size);
+
+/**
+ * \brief Resize: x sampled on another grid; exactly one of scales (a float32 factor per axis) and
+ * sizes is given, for the axes in axes (all by default). roi is read only by tf_crop_and_resize.
+ *
+ * \param x any dtype but bool
+ * \param scales float32; NULL means absent
+ * \param sizes integers; NULL means absent
+ * \param mode nearest, linear, cubic; usually nearest
+ * \param options NULL for the defaults
+ * \param[out] out_y the dtype of x
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_resize(
+    const nef_tensor* x, const nef_tensor* scales, const int64_t* sizes, size_t n_sizes,
+    const char* mode, const nef_resize_options* options, nef_tensor** out_y);
+
+/**
+ * \brief ReverseSequence: The first sequence_lens[b] elements along time_axis reversed for each
+ * batch b, the rest unchanged. The two axes are 0 and 1 in either order.
+ *
+ * \param input any dtype
+ * \param sequence_lens int64
+ * \param batch_axis an integer; usually 1
+ * \param time_axis an integer; usually 0
+ * \param[out] out_output the dtype of input
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_reverse_sequence(
+    const nef_tensor* input, const nef_tensor* sequence_lens, int64_t batch_axis,
+    int64_t time_axis, nef_tensor** out_output);
+
+/** Options of nef_rotary_embedding; fill with nef_rotary_embedding_options_init first. */
+typedef struct nef_rotary_embedding_options {
+  size_t struct_size; /**< set by _init */
+  int64_t interleaved; /**< 0 or 1; default 0 */
+  int64_t num_heads; /**< default 0 */
+  int64_t rotary_embedding_dim; /**< default 0 */
+} nef_rotary_embedding_options;
+/** Sets every option to its default. NULL is a no-op. */
+NEF_API void nef_rotary_embedding_options_init(nef_rotary_embedding_options* options,
+    size_t struct_size);
+
+/**
+ * \brief RotaryEmbedding: Pairs of elements of x [batch, heads, sequence, head size] (or [batch,
+ * sequence, hidden] with num_heads) rotated by the angles in cos_cache and sin_cache: [max
+ * position, rotary / 2] looked up by position_ids [batch, sequence], or [batch, sequence, rotary
+ * / 2] without them. Pairs are (i, i + rotary / 2), or neighbours when interleaved; only the
+ * first rotary_embedding_dim elements turn, all when it is 0.
+ *
+ * \param x float16, bfloat16, float32 or float64
+ * \param cos_cache float16, bfloat16, float32 or float64
+ * \param sin_cache float16, bfloat16, float32 or float64
+ * \param position_ids int64; NULL means absent
+ * \param options NULL for the defaults
+ * \param[out] out_y the dtype of x
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_rotary_embedding(
+    const nef_tensor* x, const nef_tensor* cos_cache, const nef_tensor* sin_cache,
+    const nef_tensor* position_ids, const nef_rotary_embedding_options* options,
+    nef_tensor** out_y);
+
+/**
+ * \brief Round: Nearest whole number, halves to even.
+ *
+ * \param input float16, bfloat16, float32 or float64
+ * \param[out] out_output the dtype of input
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_round(const nef_tensor* input, nef_tensor** out_output);
+
+/** Options of nef_scatter_elements; fill with nef_scatter_elements_options_init first. */
+typedef struct nef_scatter_elements_options {
+  size_t struct_size; /**< set by _init */
+  const char* reduction; /**< none, add, mul, max, min; default none */
+} nef_scatter_elements_options;
+/** Sets every option to its default. NULL is a no-op. */
+NEF_API void nef_scatter_elements_options_init(nef_scatter_elements_options* options,
+    size_t struct_size);
+
+/**
+ * \brief ScatterElements: A copy of data where output[indices[i][j]][j] = updates[i][j] for axis
+ * 0 (and so on), combined with the old value by reduction. With none, of equal indices the last
+ * update in row-major order stays. Negative indices count from the end; one out of range is an
+ * error.
+ *
+ * \param data any dtype
+ * \param indices int32 or int64
+ * \param updates any dtype
+ * \param axis an integer; usually 0
+ * \param options NULL for the defaults
+ * \param[out] out_output the dtype of data
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_scatter_elements(
+    const nef_tensor* data, const nef_tensor* indices, const nef_tensor* updates, int64_t axis,
+    const nef_scatter_elements_options* options, nef_tensor** out_output);
+
+/** Options of nef_scatter_nd; fill with nef_scatter_nd_options_init first. */
+typedef struct nef_scatter_nd_options {
+  size_t struct_size; /**< set by _init */
+  const char* reduction; /**< none, add, mul, max, min; default none */
+} nef_scatter_nd_options;
+/** Sets every option to its default. NULL is a no-op. */
+NEF_API void nef_scatter_nd_options_init(nef_scatter_nd_options* options, size_t struct_size);
+
+/**
+ * \brief ScatterND: A copy of data with the slices addressed by the index tuples (last axis of
+ * indices) replaced by updates, or combined by reduction. With none, of equal indices the last
+ * update in row-major order stays. Negative indices count from the end; one out of range is an
+ * error.
+ *
+ * \param data any dtype
+ * \param indices int64
+ * \param updates any dtype
+ * \param options NULL for the defaults
+ * \param[out] out_output the dtype of data
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_scatter_nd(
+    const nef_tensor* data, const nef_tensor* indices, const nef_tensor* updates,
+    const nef_scatter_nd_options* options, nef_tensor** out_output);
+
+/** Options of nef_selu; fill with nef_selu_options_init first. */
+typedef struct nef_selu_options {
+  size_t struct_size; /**< set by _init */
+  double alpha; /**< default 1.67326 */
+  double gamma; /**< default 1.0507 */
+} nef_selu_options;
+/** Sets every option to its default. NULL is a no-op. */
+NEF_API void nef_selu_options_init(nef_selu_options* options, size_t struct_size);
+
+/**
+ * \brief Selu: gamma * x for x > 0, else gamma * alpha * (exp(x) - 1).
+ *
+ * \param input float16, bfloat16, float32 or float64
+ * \param options NULL for the defaults
+ * \param[out] out_output the dtype of input
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_selu(
+    const nef_tensor* input, const nef_selu_options* options, nef_tensor** out_output);
+
+/** Options of nef_shape; fill with nef_shape_options_init first. */
+typedef struct nef_shape_options {
+  size_t struct_size; /**< set by _init */
+  int64_t start; /**< default 0 */
+  int64_t end; /**< read only with has_end */
+  int64_t has_end; /**< 1 when end is given; default 0 */
+} nef_shape_options;
+/** Sets every option to its default. NULL is a no-op. */
+NEF_API void nef_shape_options_init(nef_shape_options* options, size_t struct_size);
+
+/**
+ * \brief Shape: The dims of data from start up to, not including, end (the rank when absent) as a
+ * vector. Negative values count from the end, both are clamped.
+ *
+ * \param data any dtype
+ * \param options NULL for the defaults
+ * \param[out] out_output int64
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_shape(
+    const nef_tensor* data, const nef_shape_options* options, nef_tensor** out_output);
+
+/**
+ * \brief Shrink: x + bias for x < -lambd, x - bias for x > lambd, else 0.
+ *
+ * \param input any dtype but bool
+ * \param lambd a number; usually 0.5
+ * \param bias a number; usually 0
+ * \param[out] out_output the dtype of input
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_shrink(
+    const nef_tensor* input, double lambd, double bias, nef_tensor** out_output);
+
+/**
+ * \brief Sigmoid: 1 / (1 + exp(-x)).
+ *
+ * \param input float16, bfloat16, float32 or float64
+ * \param[out] out_output the dtype of input
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_sigmoid(const nef_tensor* input, nef_tensor** out_output);
+
+/**
+ * \brief Sign: -1, 0 or 1; NaN stays NaN.
+ *
+ * \param input any dtype but bool
+ * \param[out] out_output the dtype of input
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_sign(const nef_tensor* input, nef_tensor** out_output);
+
+/** Options of nef_silu; fill with nef_silu_options_init first. */
+typedef struct nef_silu_options {
+  size_t struct_size; /**< set by _init */
+  double alpha; /**< default 1 */
+} nef_silu_options;
+/** Sets every option to its default. NULL is a no-op. */
+NEF_API void nef_silu_options_init(nef_silu_options* options, size_t struct_size);
+
+/**
+ * \brief Silu: x * sigmoid(alpha * x). ONNX calls it Swish.
+ *
+ * \param input float16, bfloat16, float32 or float64
+ * \param options NULL for the defaults
+ * \param[out] out_output the dtype of input
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_silu(
+    const nef_tensor* input, const nef_silu_options* options, nef_tensor** out_output);
+
+/**
+ * \brief Sin: Sine of radians.
+ *
+ * \param input float16, bfloat16, float32 or float64
+ * \param[out] out_output the dtype of input
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_sin(const nef_tensor* input, nef_tensor** out_output);
+
+/**
+ * \brief Sinh: Hyperbolic sine.
+ *
+ * \param input float16, bfloat16, float32 or float64
+ * \param[out] out_output the dtype of input
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_sinh(const nef_tensor* input, nef_tensor** out_output);
+
+/**
+ * \brief Size: The number of elements of data as a scalar.
+ *
+ * \param data any dtype
+ * \param[out] out_output int64
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_size(const nef_tensor* data, nef_tensor** out_output);
+
+/**
+ * \brief Slice: data[start:end:step] per axis as in Python: negative positions count from the
+ * end, all are clamped, a step may be negative but not 0. axes defaults to the first ones in
+ * order, steps to 1.
+ *
+ * \param data any dtype
+ * \param starts integers; NULL only when there are none
+ * \param ends integers; NULL only when there are none
+ * \param axes integers; NULL means absent
+ * \param steps integers; NULL means absent
+ * \param[out] out_output the dtype of data
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_slice(
+    const nef_tensor* data, const int64_t* starts, size_t n_starts, const int64_t* ends,
+    size_t n_ends, const int64_t* axes, size_t n_axes, const int64_t* steps, size_t n_steps,
+    nef_tensor** out_output);
+
+/**
+ * \brief Softmax: exp(x - max) / sum(exp(x - max)) along axis. A row of -inf only gives NaN, or 0
+ * with zero_masked_rows (files only).
+ *
+ * \param input float16, bfloat16, float32 or float64
+ * \param axis an integer; usually -1
+ * \param[out] out_output the dtype of input
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_softmax(
+    const nef_tensor* input, int64_t axis, nef_tensor** out_output);
+
+/**
+ * \brief Softplus: log(1 + exp(x)), without overflow for large x.
+ *
+ * \param input float16, bfloat16, float32 or float64
+ * \param[out] out_output the dtype of input
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_softplus(const nef_tensor* input, nef_tensor** out_output);
+
+/**
+ * \brief Softsign: x / (1 + |x|).
+ *
+ * \param input float16, bfloat16, float32 or float64
+ * \param[out] out_output the dtype of input
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_softsign(const nef_tensor* input, nef_tensor** out_output);
+
+/**
+ * \brief SpaceToDepth: [N, C, H, W] -> [N, C * b^2, H / b, W / b]: b x b blocks become channels,
+ * the block index outermost. H and W must be multiples of b.
+ *
+ * \param input any dtype
+ * \param blocksize an integer
+ * \param[out] out_output the dtype of input
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_space_to_depth(
+    const nef_tensor* input, int64_t blocksize, nef_tensor** out_output);
+
+/**
+ * \brief Split: The input cut along axis into pieces of the sizes in split; without it into
+ * num_outputs pieces of equal size, the last one smaller when it does not divide evenly.
+ *
+ * \param input any dtype
+ * \param split integers; NULL means absent
+ * \param axis an integer; usually 0
+ * \param[out] out_outputs room for n_outputs handles: the dtype of input
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_split(
+    const nef_tensor* input, const int64_t* split, size_t n_split, int64_t axis,
+    nef_tensor** out_outputs, size_t n_outputs);
+
+/**
+ * \brief Sqrt: Square root; NaN below 0.
+ *
+ * \param input float16, bfloat16, float32 or float64
+ * \param[out] out_output the dtype of input
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_sqrt(const nef_tensor* input, nef_tensor** out_output);
+
+/**
+ * \brief Squeeze: data without the axes given, which must have size 1; without axes, all dims of
+ * size 1 go.
+ *
+ * \param data any dtype
+ * \param axes integers; NULL means absent
+ * \param[out] out_output the dtype of data
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_squeeze(
+    const nef_tensor* data, const int64_t* axes, size_t n_axes, nef_tensor** out_output);
+
+/**
+ * \brief Sub: a - b, broadcast as in NumPy. Integers wrap.
+ *
+ * \param a any dtype but bool
+ * \param b any dtype but bool
+ * \param[out] out_output the dtype of a
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_sub(
+    const nef_tensor* a, const nef_tensor* b, nef_tensor** out_output);
+
+/**
+ * \brief Sum: Sum of the inputs element by element, broadcast as in NumPy. Integers wrap.
+ *
+ * \param inputs one tensor or more, all of one dtype: any dtype but bool
+ * \param[out] out_output the dtype of inputs
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_sum(
+    const nef_tensor* const* inputs, size_t n_inputs, nef_tensor** out_output);
+
+/**
+ * \brief Tan: Tangent of radians.
+ *
+ * \param input float16, bfloat16, float32 or float64
+ * \param[out] out_output the dtype of input
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_tan(const nef_tensor* input, nef_tensor** out_output);
+
+/**
+ * \brief Tanh: Hyperbolic tangent.
+ *
+ * \param input float16, bfloat16, float32 or float64
+ * \param[out] out_output the dtype of input
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_tanh(const nef_tensor* input, nef_tensor** out_output);
+
+/**
+ * \brief ThresholdedRelu: x for x > alpha, else 0. NaN gives 0.
+ *
+ * \param input float16, bfloat16, float32 or float64
+ * \param alpha a number; usually 1
+ * \param[out] out_output the dtype of input
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_thresholded_relu(
+    const nef_tensor* input, double alpha, nef_tensor** out_output);
+
+/**
+ * \brief Tile: The input repeated repeats[i] times along each axis i.
+ *
+ * \param input any dtype
+ * \param repeats integers; NULL only when there are none
+ * \param[out] out_output the dtype of input
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_tile(
+    const nef_tensor* input, const int64_t* repeats, size_t n_repeats, nef_tensor** out_output);
+
+/**
+ * \brief TopK: The k largest (or smallest) elements along axis in order, and their indices. Of
+ * equal values the lower index comes first; NaN counts as larger than any number. k must be
+ * between 0 and the size of the axis.
+ *
+ * \param x any dtype but bool
+ * \param k an integer
+ * \param axis an integer; usually -1
+ * \param largest 0 or 1; usually 1
+ * \param[out] out_values the dtype of x
+ * \param[out] out_indices int64
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_topk(
+    const nef_tensor* x, int64_t k, int64_t axis, int32_t largest, nef_tensor** out_values,
+    nef_tensor** out_indices);
+
+/**
+ * \brief Transpose: Axes reordered: output axis i is input axis perm[i]. Without perm the order
+ * is reversed.
+ *
+ * \param data any dtype
+ * \param perm integers; NULL means absent
+ * \param[out] out_output the dtype of data
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_transpose(
+    const nef_tensor* data, const int64_t* perm, size_t n_perm, nef_tensor** out_output);
+
+/**
+ * \brief Trilu: The upper (or lower) triangle of the last two axes, diagonal k included, zeros
+ * elsewhere. k > 0 is above the main diagonal; absent means 0.
+ *
+ * \param input any dtype
+ * \param k an integer
+ * \param upper 0 or 1; usually 1
+ * \param[out] out_output the dtype of input
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_trilu(
+    const nef_tensor* input, int64_t k, int32_t upper, nef_tensor** out_output);
+
+/**
+ * \brief Unsqueeze: New axes of size 1 at the given positions of the result; no position twice.
+ *
+ * \param data any dtype
+ * \param axes integers; NULL only when there are none
+ * \param[out] out_output the dtype of data
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_unsqueeze(
+    const nef_tensor* data, const int64_t* axes, size_t n_axes, nef_tensor** out_output);
+
+/**
+ * \brief Where: x where condition is true, else y; all three broadcast as in NumPy.
+ *
+ * \param condition bool
+ * \param x any dtype
+ * \param y any dtype
+ * \param[out] out_output the dtype of x
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_where(
+    const nef_tensor* condition, const nef_tensor* x, const nef_tensor* y,
+    nef_tensor** out_output);
+
+/**
+ * \brief Xor: Logical exclusive or, broadcast as in NumPy.
+ *
+ * \param a bool
+ * \param b bool
+ * \param[out] out_output bool
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_xor(
+    const nef_tensor* a, const nef_tensor* b, nef_tensor** out_output);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* NEF_OPS_H */
