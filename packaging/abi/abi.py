@@ -267,10 +267,13 @@ class Check:
         self.old_tests(now.library)
 
         added = "nef_check_added"
+        major, minor, patch = version().split(".")
+        after = f"{major}.{minor}.{int(patch) + 1}"
+        abi = int(re.search(r"NEF_ABI_VERSION (\d+)u", (INCLUDE / "nef/nef.h").read_text())[1])
         following = Variant(self.folder, "next", {"nef.h": [
             ("NEF_API const char* nef_version(void);",
              f"NEF_API const char* nef_version(void);\nNEF_API int32_t {added}(const nef_tensor* tensor);"),
-            ('"0.1.0"', '"0.1.1"')]},
+            (f'"{version()}"', f'"{after}"'), (f"NEF_ABI_VERSION {abi}u", f"NEF_ABI_VERSION {abi + 1}u")]},
             f"#include <nef/nef.h>\nint32_t {added}(const nef_tensor* tensor) {{ return tensor != nullptr; }}\n",
             base=now, units=("status",)).build()
         for what, text in self.compare(following).items():

@@ -14,7 +14,8 @@ static nef_tensor* vector(float a, float b) {
 }
 
 static void library(void) {
-  CHECK(strcmp(nef_version(), NEF_VERSION_STRING) == 0);
+  /* This program also runs on later libraries, see packaging/abi. */
+  CHECK(nef_version()[0] != '\0');
   CHECK(nef_abi_version() >= NEF_ABI_VERSION);
   CHECK(strcmp(nef_code_name(NEF_SHAPE_MISMATCH), "shape_mismatch") == 0);
   CHECK(strcmp(nef_code_name(-5), "unknown") == 0 && strcmp(nef_code_name(9999), "unknown") == 0);
