@@ -118,7 +118,8 @@ class Site:
         if len(top) < 3 or len(top) > 60:
             return ""
         items = "".join(f'<li><a href="#{t["id"]}">{t["name"]}</a></li>' for t in top)
-        return f'<nav class="toc"><details open><summary>On this page</summary><ul>{items}</ul></details></nav>'
+        state = " open" if len(top) <= 20 else ""
+        return f'<nav class="toc"><details{state}><summary>On this page</summary><ul>{items}</ul></details></nav>'
 
     def write(self):
         self.folder.mkdir(parents=True, exist_ok=True)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles and runs the code of README.md and docs/guide-*.md.
+"""Compiles and runs the code of README.md and docs/*.md (but ops.md, which holds signatures).
 
 snippets.py c  CC INCLUDE_DIR LIBRARY [FILE...]   blocks marked ```c
 snippets.py go GO [FILE...]                       blocks marked ```go
@@ -429,7 +429,7 @@ def self_test():
 
 def pages(given):
     files = given or [os.path.join(ROOT, "README.md")] + sorted(
-        glob.glob(os.path.join(ROOT, "docs", "guide-*.md")))
+        name for name in glob.glob(os.path.join(ROOT, "docs", "*.md")) if not name.endswith("ops.md"))
     return [block for file in files for block in read_blocks(os.path.abspath(file))]
 
 
