@@ -183,7 +183,7 @@ def layout():
                            "int main(void) {\n" + "\n".join(lines) + "\n}\n")
         must(["cc", "-I", INCLUDE, program, "-o", program.with_suffix("")])
         rows = must([program.with_suffix("")]).splitlines()
-    out = ["/* SPDX-License-Identifier: Apache-2.0 */",
+    out = ["/* SPDX-License-Identifier: Apache-2.0 */", "/* clang-format off */",
            "/* Made by packaging/abi/abi.py: where fields lie on 64-bit systems, and what names stand for.",
            " * Structs may grow at their end; nothing else may change. */",
            "#include <nef/backend.h>", "#include <nef/nef.h>", ""]

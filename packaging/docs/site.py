@@ -30,7 +30,7 @@ HEADERS = {"c-nef": "nef.h", "c-ops": "ops.h", "c-types": "types.h", "c-backend"
 MENU = [
     ("Start", ["index", "pages"]),
     ("Guides", ["guide-go", "guide-c", "guide-cli"]),
-    ("Reference", ["c-nef", "c-ops", "c-types", *GO_PACKAGES, "ops", "hydra", "nef-format", "environment"]),
+    ("Reference", ["c-nef", "c-ops", "c-types", *GO_PACKAGES, "ops", "ops-onnx", "hydra", "nef-format", "environment"]),
     ("How it behaves", ["numerics", "backends", "figures", "abi"]),
     ("Working on NEF", ["architecture", "extending", "c-backend", "releasing", "status"]),
 ]

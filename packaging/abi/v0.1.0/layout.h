@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* clang-format off */
 /* Made by packaging/abi/abi.py: where fields lie on 64-bit systems, and what names stand for.
  * Structs may grow at their end; nothing else may change. */
 #include <nef/backend.h>
