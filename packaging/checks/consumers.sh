@@ -56,8 +56,11 @@ started=$SECONDS
 say "the release's tags in a repository of their own"
 remote="$work/remote.git"
 git init -q --bare "$remote"
-git -C "$remote" fetch -q "$NEF_ROOT" HEAD
-git -C "$remote" fetch -q "$dist/nef-$version-go.bundle" 'refs/tags/*:refs/tags/*'
+bundle="$dist/nef-$version-go.bundle"
+# The commit that was released is this checkout's; the bundle adds what stands on top of it.
+(cd "$NEF_ROOT" && cd "$(git rev-parse --git-common-dir)/objects" && pwd) >"$remote/objects/info/alternates"
+git -C "$remote" update-ref refs/heads/main "$(sed -n 's/^-\([0-9a-f]*\).*/\1/p;/^$/q' "$bundle")"
+git -C "$remote" fetch -q "$bundle" 'refs/tags/*:refs/tags/*'
 
 # Go modules of others, which hydra needs, are served from what this machine has fetched already.
 others="file://$(go env GOMODCACHE)/cache/download"
@@ -245,8 +248,6 @@ mkdir "$service" && cd "$service"
 cp "$NEF_ROOT"/examples/go/service/{main.go,image-root.sh} .
 go mod init service 2>/dev/null
 export GOPROXY="$others"
-go get "$module@$tag" "$module/go/hydra@$tag" github.com/google/go-containerregistry@v0.20.6 >"$work/log" 2>&1 ||
-  die "go get failed" "$(cat "$work/log")"
 mkdir registry
 cat >registry/main.go <<'EOF'
 package main
@@ -268,7 +269,9 @@ func main() {
 	panic(http.Serve(l, registry.New()))
 }
 EOF
-go mod tidy >"$work/log" 2>&1 || die "go mod tidy failed" "$(cat "$work/log")"
+go get "$module@$tag" "$module/go/hydra/registry@$tag" \
+  github.com/google/go-containerregistry/pkg/registry@v0.20.6 >"$work/log" 2>&1 ||
+  die "go get failed" "$(cat "$work/log")"
 go build -trimpath -ldflags='-s -w' -o service . && go build -o registry-server ./registry
 sh image-root.sh service "$image"
 expect "the root holds the program and the C library only" \
