@@ -29,7 +29,7 @@ GO_PACKAGES = {"go-nef": (".", "github.com/Hexa08/NEF"),
 HEADERS = {"c-nef": "nef.h", "c-ops": "ops.h", "c-types": "types.h", "c-backend": "backend.h"}
 MENU = [
     ("Start", ["index", "pages"]),
-    ("Guides", ["guide-go", "guide-c", "guide-cli"]),
+    ("Guides", ["guide-go", "guide-c", "guide-cli", "onnx"]),
     ("Reference", ["c-nef", "c-ops", "c-types", *GO_PACKAGES, "ops", "ops-onnx", "hydra", "nef-format", "environment"]),
     ("How it behaves", ["numerics", "backends", "figures", "abi"]),
     ("Working on NEF", ["architecture", "extending", "c-backend", "releasing", "status"]),
