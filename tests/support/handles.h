@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -171,7 +172,13 @@ struct FreeJson {
 using Json = std::unique_ptr<cJSON, FreeJson>;
 // Takes the text of a nef_..._json out-parameter.
 inline Json take_json(char* text) {
-  Json json(cJSON_Parse(text));
+  // cJSON notes where it failed in one global, so parsing is serial.
+  static std::mutex mutex;
+  Json json;
+  {
+    const std::lock_guard lock(mutex);
+    json.reset(cJSON_Parse(text));
+  }
   nef_string_free(text);
   if (json == nullptr) throw std::runtime_error("not JSON");
   return json;
