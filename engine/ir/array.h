@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <initializer_list>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -33,6 +34,7 @@ class Array {
   Array() = default;
   explicit Array(size_t n) { resize_unset(n); }  // elements not set
   Array(size_t n, T value) { assign(n, value); }
+  Array(std::initializer_list<T> v) { append({v.begin(), v.size()}); }
   Array(const Array& o) { append({o.data_, o.size_}); }
   Array(Array&& o) noexcept { swap(o); }
   Array& operator=(const Array& o) {

@@ -5,6 +5,7 @@
 #include <bit>
 #include <map>
 #include <numeric>
+#include <vector>
 
 #include "engine/ir/error.h"
 
@@ -27,13 +28,11 @@ void check_arena(uint64_t bytes) {
 }
 
 // Offsets in an arena that only grows. Blocks form a list by address; free ones are also in a
-// bin by size (power of two, four steps each), so both finding and freeing are O(1).
+// bin by size (power of two, four steps each), so both finding and freeing are O(1). Records of
+// blocks that merged away are used again: the list stays as small as what is alive.
 class OffsetAllocator {
  public:
-  explicit OffsetAllocator(size_t expected) {
-    blocks_.reserve(2 * expected);
-    std::fill(std::begin(bins_), std::end(bins_), kNil);
-  }
+  OffsetAllocator() { std::fill(std::begin(bins_), std::end(bins_), kNil); }
 
   // Returns the block.
   uint32_t allocate(uint64_t bytes) {
@@ -62,6 +61,8 @@ class OffsetAllocator {
   }
 
   uint64_t offset(uint32_t b) const { return blocks_[b].offset; }
+  // The caller's: a list of blocks that die at one step.
+  uint32_t& next_dead(uint32_t b) { return blocks_[b].bin_next; }
   uint64_t end() const { return end_; }
 
  private:
@@ -111,8 +112,7 @@ class OffsetAllocator {
       check_arena(end_);
       return b;
     }
-    const auto b = static_cast<uint32_t>(blocks_.size());
-    blocks_.push_back({end_, bytes, last_, kNil, kNil, kNil, false});
+    const uint32_t b = add({end_, bytes, last_, kNil, kNil, kNil, false});
     if (last_ != kNil) blocks_[last_].next = b;
     last_ = b;
     end_ += bytes;
@@ -123,9 +123,8 @@ class OffsetAllocator {
   void split(uint32_t b, uint64_t bytes) {
     const uint64_t rest = blocks_[b].bytes - bytes;
     if (rest == 0) return;
-    const auto r = static_cast<uint32_t>(blocks_.size());
     const uint32_t next = blocks_[b].next;
-    blocks_.push_back({blocks_[b].offset + bytes, rest, b, next, kNil, kNil, true});
+    const uint32_t r = add({blocks_[b].offset + bytes, rest, b, next, kNil, kNil, true});
     blocks_[b].bytes = bytes;
     blocks_[b].next = r;
     if (next != kNil) blocks_[next].prev = r;
@@ -139,6 +138,8 @@ class OffsetAllocator {
     blocks_[b].next = blocks_[n].next;
     if (blocks_[n].next != kNil) blocks_[blocks_[n].next].prev = b;
     if (last_ == n) last_ = b;
+    blocks_[n].next = spare_;
+    spare_ = n;
   }
 
   void link(uint32_t b) {
@@ -159,8 +160,20 @@ class OffsetAllocator {
     if (bins_[bin] == kNil) used_[bin / 64] &= ~(uint64_t{1} << (bin % 64));
   }
 
+  uint32_t add(const Block& block) {
+    if (spare_ == kNil) {
+      blocks_.push_back(block);
+      return static_cast<uint32_t>(blocks_.size() - 1);
+    }
+    const uint32_t b = spare_;
+    spare_ = blocks_[b].next;
+    blocks_[b] = block;
+    return b;
+  }
+
   static constexpr int kWords = kBins / 64;
-  std::vector<Block> blocks_;
+  ir::Array<Block> blocks_;
+  uint32_t spare_ = kNil;
   uint32_t bins_[kBins];
   uint64_t used_[kWords] = {};
   uint32_t last_ = kNil;
@@ -185,31 +198,25 @@ MemoryPlan plan_memory(std::span<const MemoryRequest> requests) {
   plan.sum_bytes = sum_of(requests);
   if (requests.empty()) return plan;
 
-  // Requests by the step after which they are free (counting sort).
   uint32_t steps = 0;
   for (const MemoryRequest& r : requests) steps = std::max(steps, r.last);
-  std::vector<uint32_t> begin(steps + 2, 0), by_last(requests.size());
-  for (const MemoryRequest& r : requests) ++begin[r.last + 1];
-  std::partial_sum(begin.begin(), begin.end(), begin.begin());
-  {
-    std::vector<uint32_t> at(begin.begin(), begin.end() - 1);
-    for (uint32_t i = 0; i < requests.size(); ++i) by_last[at[requests[i].last]++] = i;
-  }
-
-  OffsetAllocator arena(requests.size());
-  std::vector<uint32_t> block(requests.size(), kNil);
+  ir::Array<uint32_t> dead_after(steps + size_t{1}, kNil);  // per step: a list of blocks
+  OffsetAllocator arena;
   uint32_t freed_up_to = 0;  // steps before this one are done
-  for (uint32_t i = 0; i < requests.size(); ++i) {
+  for (size_t i = 0; i < requests.size(); ++i) {
     const MemoryRequest& r = requests[i];
     for (; freed_up_to < r.first; ++freed_up_to) {
-      for (uint32_t k = begin[freed_up_to]; k < begin[freed_up_to + 1]; ++k) {
-        const uint32_t dead = by_last[k];
-        if (block[dead] != kNil) arena.release(block[dead]);
+      for (uint32_t b = dead_after[freed_up_to]; b != kNil;) {
+        const uint32_t next = arena.next_dead(b);
+        arena.release(b);
+        b = next;
       }
     }
     if (r.bytes == 0) continue;
-    block[i] = arena.allocate(aligned(r.bytes));
-    plan.offset[i] = arena.offset(block[i]);
+    const uint32_t b = arena.allocate(aligned(r.bytes));
+    plan.offset[i] = arena.offset(b);
+    arena.next_dead(b) = dead_after[r.last];
+    dead_after[r.last] = b;
   }
   plan.arena_bytes = arena.end();
   return plan;

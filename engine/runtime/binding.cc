@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "engine/ir/array.h"
+#include "engine/ir/checked.h"
 #include "engine/ir/dtype.h"
 #include "engine/ir/error.h"
 #include "engine/plan/memory.h"
@@ -59,13 +61,13 @@ Layout::Layout(const compile::Program& program) : program_(program) {
     }
   };
   uint32_t at = 0;
-  dims_begin_.reserve(graph.value_count() + 1);
-  for (ValueId v = 0; v < graph.value_count(); ++v) {
+  for (ir::ShapeId shape = 0; shape < graph.shapes().size(); ++shape) {
     dims_begin_.push_back(at);
-    at += static_cast<uint32_t>(graph.dims(v).size());
+    at += static_cast<uint32_t>(graph.shapes().rank(shape));
+  }
+  for (ValueId v = 0; pool.size() > 0 && v < graph.value_count(); ++v) {
     check_bound(v, graph.dims(v));
   }
-  dims_begin_.push_back(at);
   space_index_.assign(program.devices.size() + 1, ir::kNone);
   const auto use_space = [&](uint16_t space) {
     if (space_index_[space] != ir::kNone) return;
@@ -123,24 +125,37 @@ class Binder {
       exprs_[layout_.symbols()[i].expr] = out_->symbols[i];
     }
     if (pool.size() > 0) pool.eval(exprs_);
-    out_->dims.reserve(layout_.dims_begin(static_cast<ValueId>(graph_.value_count())));
-    for (ValueId v = 0; v < graph_.value_count(); ++v) {
-      for (Dim d : graph_.dims(v)) {
-        const int64_t n = DimPool::value(d, exprs_);
-        if (n < 0) {
-          fail(NEF_SHAPE_MISMATCH, "bind",
-               cat(graph_.value_label(v), " would have a dim of ", n, ": ", graph_.type_str(v)));
-        }
-        out_->dims.push_back(n);
+    const ir::ShapeTable& shapes = graph_.shapes();
+    bool negative = false;
+    for (ir::ShapeId shape = 0; shape < shapes.size(); ++shape) {
+      for (Dim d : shapes.dims(shape)) {
+        out_->dims.push_back(DimPool::value(d, exprs_));
+        negative = negative || out_->dims.back() < 0;
       }
+    }
+    elements_.assign(shapes.size(), -1);
+    // A shape that no value has any more may be anything.
+    for (ValueId v = 0; negative && v < graph_.value_count(); ++v) check_dims(v);
+  }
+
+  void check_dims(ValueId v) const {
+    for (int64_t n : dims_of(v)) {
+      if (n >= 0) continue;
+      fail(NEF_SHAPE_MISMATCH, "bind",
+           cat(graph_.value_label(v), " would have a dim of ", n, ": ", graph_.type_str(v)));
     }
   }
 
   std::span<const int64_t> dims_of(ValueId v) const {
-    const uint32_t begin = layout_.dims_begin(v);
-    return {out_->dims.data() + begin, layout_.dims_begin(v + 1) - begin};
+    return {out_->dims.data() + layout_.dims_begin(v), graph_.rank(v)};
   }
-  int64_t bytes_of(ValueId v) const { return ir::byte_count(graph_.dtype(v), dims_of(v)); }
+  int64_t bytes_of(ValueId v) {
+    int64_t& n = elements_[graph_.shape_id(v)];
+    if (n < 0) n = ir::element_count(dims_of(v));
+    int64_t bytes = 0;
+    const auto size = static_cast<int64_t>(ir::dtype_size(graph_.dtype(v)));
+    return ir::checked_mul(n, size, &bytes) ? bytes : ir::byte_count(graph_.dtype(v), dims_of(v));
+  }
 
   void shape_slots() {
     out_->slot_offset.assign(p_.slots.size(), 0);
@@ -169,54 +184,86 @@ class Binder {
 
   void plan_arenas() {
     out_->scratch_offset.assign(p_.steps.size(), 0);
-    struct Item {
-      plan::MemoryRequest request;
-      uint64_t* offset;
+    for (uint32_t i = 0; i < p_.steps.size(); ++i) {
+      if (const size_t bytes = scratch_of(p_.steps[i]); bytes != 0) scratch_.push_back({i, bytes});
+    }
+    for (size_t k = 0; k < out_->spaces.size(); ++k) plan_arena(k);
+  }
+
+  // What a space has to hold, values and scratch, by the step that needs it first.
+  void collect_requests(size_t k) {
+    requests_.clear();
+    offsets_.clear();
+    const auto add = [this](uint64_t bytes, uint32_t first, uint32_t last, uint64_t* offset) {
+      requests_.push_back({bytes, first, last});
+      offsets_.push_back(offset);
     };
-    std::vector<std::vector<Item>> items(out_->spaces.size());
+    size_t next = 0;  // scratch
+    const auto add_scratch_before = [&](uint32_t wave) {
+      for (; next < scratch_.size() && p_.wave[scratch_[next].step] < wave; ++next) {
+        const uint32_t step = scratch_[next].step;
+        if (layout_.space_index(layout_.step_space(p_.steps[step])) != k) continue;
+        add(scratch_[next].bytes, p_.wave[step], p_.wave[step], &out_->scratch_offset[step]);
+      }
+    };
     for (size_t s = 0; s < p_.slots.size(); ++s) {
       const Slot& slot = p_.slots[s];
-      if (slot.kind != SlotKind::Arena) continue;
-      const auto bytes = static_cast<uint64_t>(bytes_of(slot.value));
-      items[layout_.space_index(slot.space)].push_back(
-          {{bytes, slot.first, slot.last}, &out_->slot_offset[s]});
+      if (slot.kind != SlotKind::Arena || layout_.space_index(slot.space) != k) continue;
+      add_scratch_before(slot.first);
+      add(static_cast<uint64_t>(bytes_of(slot.value)), slot.first, slot.last,
+          &out_->slot_offset[s]);
     }
-    for (uint32_t i = 0; i < p_.steps.size(); ++i) {
-      const size_t bytes = scratch_of(p_.steps[i]);
-      if (bytes == 0) continue;
-      const uint16_t space = layout_.step_space(p_.steps[i]);
-      items[layout_.space_index(space)].push_back(
-          {{bytes, p_.wave[i], p_.wave[i]}, &out_->scratch_offset[i]});
-    }
-    std::vector<plan::MemoryRequest> requests;
-    for (size_t k = 0; k < items.size(); ++k) {
-      const auto earlier = [](const Item& a, const Item& b) {
-        return a.request.first < b.request.first;
-      };
-      if (!std::is_sorted(items[k].begin(), items[k].end(), earlier)) {
-        std::stable_sort(items[k].begin(), items[k].end(), earlier);
-      }
-      requests.clear();
-      for (const Item& item : items[k]) requests.push_back(item.request);
-      const plan::MemoryPlan plan = plan::plan_memory(requests);
-      if (p_.options.verify) {
-        const std::string wrong = plan::check_memory(requests, plan);
-        if (!wrong.empty()) fail(NEF_INTERNAL, "plan", wrong);
-      }
-      for (size_t i = 0; i < items[k].size(); ++i) *items[k][i].offset = plan.offset[i];
-      // A value without elements still has an address in its own memory.
-      const uint64_t least = requests.empty() ? 0 : plan::kMemoryAlignment;
-      out_->spaces[k].arena_bytes = std::max(plan.arena_bytes, least);
-      out_->spaces[k].sum_bytes = plan.sum_bytes;
-    }
+    add_scratch_before(ir::kNone);
   }
+
+  // Slots stand in the order of their steps, but for the few that copies fill.
+  void sort_requests() {
+    const auto earlier = [](const auto& a, const auto& b) { return a.first < b.first; };
+    if (std::is_sorted(requests_.begin(), requests_.end(), earlier)) return;
+    std::vector<uint32_t> order(requests_.size());
+    std::iota(order.begin(), order.end(), 0u);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](uint32_t a, uint32_t b) { return earlier(requests_[a], requests_[b]); });
+    ir::Array<plan::MemoryRequest> requests;
+    ir::Array<uint64_t*> offsets;
+    for (uint32_t i : order) {
+      requests.push_back(requests_[i]);
+      offsets.push_back(offsets_[i]);
+    }
+    requests_ = std::move(requests);
+    offsets_ = std::move(offsets);
+  }
+
+  void plan_arena(size_t k) {
+    collect_requests(k);
+    sort_requests();
+    const plan::MemoryPlan plan = plan::plan_memory(requests_);
+    if (p_.options.verify) {
+      const std::string wrong = plan::check_memory(requests_, plan);
+      if (!wrong.empty()) fail(NEF_INTERNAL, "plan", wrong);
+    }
+    for (size_t i = 0; i < offsets_.size(); ++i) *offsets_[i] = plan.offset[i];
+    // A value without elements still has an address in its own memory.
+    const uint64_t least = requests_.empty() ? 0 : plan::kMemoryAlignment;
+    out_->spaces[k].arena_bytes = std::max(plan.arena_bytes, least);
+    out_->spaces[k].sum_bytes = plan.sum_bytes;
+  }
+
+  struct Scratch {
+    uint32_t step;
+    uint64_t bytes;
+  };
 
   const Layout& layout_;
   const compile::Program& p_;
   const Graph& graph_;
   std::shared_ptr<Binding> out_;
   std::vector<int64_t> exprs_;
+  std::vector<int64_t> elements_;  // per shape, -1 = not counted yet
   std::vector<nef_backend_tensor> tensors_;
+  ir::Array<Scratch> scratch_;  // by step
+  ir::Array<plan::MemoryRequest> requests_;
+  ir::Array<uint64_t*> offsets_;  // where the plan of each goes
 };
 
 }  // namespace

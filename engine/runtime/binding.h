@@ -16,7 +16,7 @@ namespace nef::runtime {
 // Immutable. A static program has exactly one.
 struct Binding {
   std::vector<int64_t> symbols;       // the key: value of each symbol, in Layout's order
-  std::vector<int64_t> dims;          // dims of all values, one after another
+  std::vector<int64_t> dims;          // dims of all shapes, one after another
   std::vector<uint64_t> slot_offset;  // Arena slots: offset; Shape slots: index into shape_data
   std::vector<int64_t> shape_data;    // elements of Shape slots
   struct Space {
@@ -39,7 +39,8 @@ class Layout {
     uint32_t input, axis;  // where its value is read from
   };
   std::span<const Symbol> symbols() const { return symbols_; }
-  uint32_t dims_begin(ir::ValueId v) const { return dims_begin_[v]; }
+  // Where the dims of a value begin in Binding::dims; values of one shape share them.
+  uint32_t dims_begin(ir::ValueId v) const { return dims_begin_[program_.graph->shape_id(v)]; }
   const compile::Program& program() const { return program_; }
   // Index into Binding::spaces of a memory space.
   uint32_t space_index(uint16_t space) const { return space_index_[space]; }
@@ -53,7 +54,7 @@ class Layout {
  private:
   const compile::Program& program_;
   std::vector<Symbol> symbols_;
-  std::vector<uint32_t> dims_begin_;  // per value
+  std::vector<uint32_t> dims_begin_;  // per shape
   std::vector<uint16_t> spaces_;
   std::vector<uint32_t> space_index_;
 };
