@@ -100,6 +100,8 @@ class LazyFactory {
     if (all.size() <= output) all.resize(output + 1);
     all[output] = std::make_unique<std::vector<Dim>>(std::move(content));
   }
+  // Under lazy_mutex(), since before its expressions were made.
+  static void register_symbolic(LazyNode* node);
   // The creator's reference becomes one reference per output handed out.
   static void add_refs(LazyNode* node, uint32_t n) {
     if (n != 0) node->refs_.fetch_add(n, std::memory_order_relaxed);
@@ -111,6 +113,53 @@ struct LeafOutput {
   nef_dtype dtype;
   ir::Shape shape;
 };
+
+// The nodes that need expressions of lazy_pool(), so that it can forget all others: each NonZero,
+// say, has a size of its own. All under lazy_mutex().
+class SymbolicNodes {
+ public:
+  static SymbolicNodes& get() {
+    static auto* all = new SymbolicNodes;
+    return *all;
+  }
+  void add(LazyNode* node) {
+    node->symbolic_at_ = static_cast<uint32_t>(nodes_.size());
+    nodes_.push_back(node);
+  }
+  void remove(LazyNode* node) {
+    nodes_[node->symbolic_at_] = nodes_.back();
+    nodes_[node->symbolic_at_]->symbolic_at_ = node->symbolic_at_;
+    nodes_.pop_back();
+  }
+  // Before an expression is added: forgets what nobody needs, once that may be half of them.
+  void make_room() {
+    if (lazy_pool().used() < limit_) return;
+    std::vector<Dim> roots;
+    for (LazyNode* node : nodes_) {
+      for (const LazyTensor& out : node->outputs()) {
+        for (Dim d : out.dims()) keep(roots, d);
+        const std::vector<Dim>* content = known_content(&out);
+        for (size_t i = 0; content != nullptr && i < content->size(); ++i) {
+          keep(roots, (*content)[i]);
+        }
+      }
+    }
+    lazy_pool().keep_only(roots);
+    limit_ = std::max(kLeast, 2 * lazy_pool().used());
+  }
+
+ private:
+  static void keep(std::vector<Dim>& roots, Dim d) {
+    if (ir::is_expr(d)) roots.push_back(d);
+  }
+  static constexpr size_t kLeast = 1024;
+  std::vector<LazyNode*> nodes_;
+  size_t limit_ = kLeast;
+};
+
+void LazyFactory::register_symbolic(LazyNode* node) {
+  if (node->symbolic_) SymbolicNodes::get().add(node);
+}
 
 void retain(LazyTensor* t) { t->node->refs_.fetch_add(1, std::memory_order_relaxed); }
 
@@ -127,6 +176,10 @@ void release(LazyTensor* t) {
       if (in == nullptr) continue;
       if (in->node->refs_.fetch_sub(1, std::memory_order_acq_rel) == 1) dead.push_back(in->node);
     }
+    if (node->symbolic_) {
+      std::lock_guard lock(lazy_mutex());
+      SymbolicNodes::get().remove(node);
+    }
     for (LazyTensor& out : node->outputs()) out.~LazyTensor();
     node->~LazyNode();
     ::operator delete(node);
@@ -134,6 +187,10 @@ void release(LazyTensor* t) {
   }
 }
 
+uint64_t live_expressions() {
+  std::lock_guard lock(lazy_mutex());
+  return lazy_pool().used();
+}
 uint64_t live_nodes() { return g_live.load(std::memory_order_relaxed); }
 
 LazyTensor* make_leaf(nef_dtype dtype, std::span<const int64_t> dims,
@@ -170,8 +227,9 @@ LazyTensor* make_placeholder(std::string_view name, nef_dtype dtype,
          cat("input \"", std::string(name), "\": dtype number ", dtype, " is not a dtype of NEF"));
   }
   ir::Shape shape;
+  std::lock_guard lock(lazy_mutex());
   {
-    std::lock_guard lock(lazy_mutex());
+    SymbolicNodes::get().make_room();
     for (const DimSpec& d : dims) {
       if (!d.symbol.empty()) {
         if (d.min < 0 || d.max < d.min) {
@@ -195,6 +253,7 @@ LazyTensor* make_placeholder(std::string_view name, nef_dtype dtype,
   LazyNode* node =
       LazyFactory::create<LeafOutput>(LazyNode::Kind::Placeholder, 0, {}, {}, {&out, 1});
   LazyFactory::set_name(node, name, dims);
+  LazyFactory::register_symbolic(node);
   return &node->outputs()[0];
 }
 
@@ -273,19 +332,20 @@ void make_op(nef_op op, std::span<LazyTensor* const> inputs, std::vector<int64_t
   const auto run_inference = [&](ir::DimPool& pool) {
     ir::infer(op, attrs, operands, pool, results);
   };
-  if (symbolic) {
-    std::lock_guard lock(lazy_mutex());
-    run_inference(lazy_pool());
-  } else {
+  // Held until the node is known to need its expressions.
+  std::unique_lock lock(lazy_mutex(), std::defer_lock);
+  if (!symbolic) {
     // Static shapes make no expressions; a private pool saves the lock.
     thread_local ir::DimPool scratch;
     run_inference(scratch);
-    if (scratch.size() != 0) {
-      // A dim that depends on data: it needs a name in the pool that all tensors share.
-      scratch = ir::DimPool();
-      std::lock_guard lock(lazy_mutex());
-      run_inference(lazy_pool());
-    }
+    // A dim that depends on data: it needs a name in the pool that all tensors share.
+    symbolic = scratch.size() != 0;
+    if (symbolic) scratch = ir::DimPool();
+  }
+  if (symbolic) {
+    lock.lock();
+    SymbolicNodes::get().make_room();
+    run_inference(lazy_pool());
   }
   LazyNode* node =
       LazyFactory::create<ir::Inferred>(LazyNode::Kind::Op, op, inputs, attr_words, results);
@@ -297,6 +357,7 @@ void make_op(nef_op op, std::span<LazyTensor* const> inputs, std::vector<int64_t
     }
     outs->push_back(&node->outputs()[i]);
   }
+  if (symbolic) LazyFactory::register_symbolic(node);
 }
 
 std::shared_ptr<ir::Buffer> data_of(const LazyTensor* t) {

@@ -62,6 +62,7 @@ class LazyNode {
   friend void materialise(LazyTensor* t, std::shared_ptr<ir::Buffer> data);
   friend const std::vector<ir::Dim>* known_content(const LazyTensor* t);
   friend bool is_symbolic(const LazyTensor* t);
+  friend class SymbolicNodes;
   LazyNode() = default;
   LazyTensor** input_array() {
     return reinterpret_cast<LazyTensor**>(reinterpret_cast<LazyTensor*>(this + 1) + n_outputs_);
@@ -86,8 +87,9 @@ class LazyNode {
   bool inputs_gone_ = false;  // guarded by lazy_mutex()
   uint16_t op_ = 0;
   uint32_t n_outputs_ = 0, n_inputs_ = 0, n_attrs_ = 0;
-  uint32_t local_ = 0;  // first value in the graph of that capture
-  uint64_t mark_ = 0;   // capture epoch, guarded by lazy_mutex()
+  uint32_t local_ = 0;        // first value in the graph of that capture
+  uint32_t symbolic_at_ = 0;  // of a symbolic node: its place among them, guarded by lazy_mutex()
+  uint64_t mark_ = 0;         // capture epoch, guarded by lazy_mutex()
   std::unique_ptr<Extra> extra_;
 };
 
@@ -141,7 +143,8 @@ std::string dim_str(ir::Dim d);
 // empty and false where they are not known so.
 bool known_ints(const LazyTensor* t, std::vector<int64_t>* out);
 
-// Handles alive now, for leak tests.
+// Handles alive now, and expressions that lazy dims hold, for leak tests.
 uint64_t live_nodes();
+uint64_t live_expressions();
 
 }  // namespace nef::build

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <tuple>
 
 #include "engine/compile/program.h"
 #include "engine/compile/support.h"
@@ -31,8 +32,11 @@ class Placer {
 
   plan::Placement place(Regions& regions) {
     plan::Placement placement = place_once(regions);
-    // A fused group that its device refuses falls apart into its nodes, which are placed anew.
-    if (split_unserved(regions, placement)) placement = place_once(regions);
+    // A fused group that its device refuses falls apart into its nodes, and all are placed anew.
+    while (!placement.refused.empty()) {
+      optimize::split_regions(graph_, placement.refused, regions);
+      placement = place_once(regions);
+    }
     return placement;
   }
 
@@ -41,54 +45,26 @@ class Placer {
     plan::PlacementOptions o;
     o.device = options_.device;
     o.strict = options_.strict;
-    o.unserved = [&](size_t device, size_t r) -> std::string {
-      return unserved(static_cast<uint16_t>(device), regions, regions.list[r], false);
+    o.ask = [&](size_t device, size_t r) {
+      return ask(static_cast<uint16_t>(device), regions, regions.list[r]);
     };
     return plan::place(graph_, regions, env_.devices, o);
   }
 
-  std::string unserved(uint16_t device, const Regions& regions, const Region& region,
-                       bool ask_for_fused) const {
+  plan::PlacementOptions::Answer ask(uint16_t device, const Regions& regions,
+                                     const Region& region) const {
+    static const std::string failed = "the device failed";
     if (!banned_devices_.empty() && std::find(banned_devices_.begin(), banned_devices_.end(),
                                               device) != banned_devices_.end()) {
-      return "the device failed";
+      return {&failed, true};
     }
     if (!banned_regions_.empty()) {
       const auto it = banned_regions_.find({device, regions.root(region)});
-      if (it != banned_regions_.end()) return it->second;
+      if (it != banned_regions_.end()) return {&it->second, true};
     }
-    if (region.kind != NEF_REGION_SINGLE && !ask_for_fused) return {};
-    return SupportCache::local().unserved(*env_.devices[device], graph_, regions, region,
-                                          options_.precision);
-  }
-
-  bool split_unserved(Regions& regions, const plan::Placement& placement) const {
-    std::vector<bool> split(regions.list.size(), false);
-    bool any = false;
-    for (size_t r = 0; r < regions.list.size(); ++r) {
-      if (regions.list[r].kind == NEF_REGION_SINGLE) continue;
-      if (unserved(placement.device[r], regions, regions.list[r], true).empty()) continue;
-      split[r] = any = true;
-    }
-    if (!any) return false;
-    Regions out;
-    out.nodes.reserve(regions.nodes.size());
-    for (size_t r = 0; r < regions.list.size(); ++r) {
-      const Region& region = regions.list[r];
-      const auto nodes = regions.nodes_of(region);
-      if (!split[r]) {
-        out.list.push_back(
-            {region.kind, static_cast<uint32_t>(out.nodes.size()), region.node_count});
-        out.nodes.insert(out.nodes.end(), nodes.begin(), nodes.end());
-        continue;
-      }
-      for (NodeId n : nodes) {
-        out.list.push_back({NEF_REGION_SINGLE, static_cast<uint32_t>(out.nodes.size()), 1});
-        out.nodes.push_back(n);
-      }
-    }
-    regions = std::move(out);
-    return true;
+    return {SupportCache::local().unserved(*env_.devices[device], graph_, regions, region,
+                                           options_.precision),
+            false};
   }
 
   const Graph& graph_;
@@ -137,17 +113,22 @@ Failure failure(const Program& p, uint32_t r, const char* stage, const Error& e)
   return {r, e.code(), cat(stage, " of ", p.graph->node_label(root), " failed"), e.message()};
 }
 
+// What was made for a region; nothing of it depends on the other regions.
+struct Made {
+  std::shared_ptr<Kernel> kernel;
+  std::unique_ptr<Prepared> prepared;
+};
+
 // Compiles every region where it was placed. Returns those that fail, up to the first one that
 // lacks memory: there may be more of it once caches are evicted.
 std::vector<Failure> compile_regions(const Program& p, const Environment& env,
-                                     std::vector<std::shared_ptr<Kernel>>* kernels) {
+                                     std::vector<Made>& made) {
   std::vector<Failure> failures;
   RegionDesc desc;
-  kernels->assign(p.regions.list.size(), nullptr);
-  for (uint32_t r = 0; r < p.regions.list.size(); ++r) {
-    if (needs_no_kernel(p.placement.reason[r])) continue;
+  for (uint32_t r = 0; r < made.size(); ++r) {
+    if (made[r].kernel != nullptr || needs_no_kernel(p.placement.reason[r])) continue;
     try {
-      (*kernels)[r] = compile_region(p, r, env, desc);
+      made[r].kernel = compile_region(p, r, env, desc);
     } catch (const Error& e) {
       failures.push_back(failure(p, r, "compile", e));
       if (is_out_of_memory(e.code())) break;
@@ -157,24 +138,21 @@ std::vector<Failure> compile_regions(const Program& p, const Environment& env,
 }
 
 // Binds the kernels to the constants. Returns the first region whose device has no room for its.
-std::optional<Failure> prepare_kernels(Program& p,
-                                       const std::vector<std::shared_ptr<Kernel>>& kernels) {
+std::optional<Failure> prepare_kernels(const Program& p, std::vector<Made>& made) {
   RegionDesc desc;
   std::vector<nef_backend_tensor> values;
-  p.prepared.clear();
-  p.prepared.resize(kernels.size());
-  for (uint32_t r = 0; r < kernels.size(); ++r) {
-    if (kernels[r] == nullptr) continue;
+  for (uint32_t r = 0; r < made.size(); ++r) {
+    if (made[r].kernel == nullptr || made[r].prepared != nullptr) continue;
     desc.set(*p.graph, p.regions, p.regions.list[r], p.options.precision);
     values.clear();
     for (size_t i = 0; i < desc.values().size(); ++i) {
       const nef_backend_value& v = desc.view().values[i];
       const bool constant = v.kind == NEF_VALUE_CONSTANT || v.kind == NEF_VALUE_LITERAL;
       values.push_back(
-          {constant ? p.graph->constant_data(desc.values()[i])->data() : nullptr, v.dims});
+          {constant ? p.graph->constant_data(desc.values()[i].value)->data() : nullptr, v.dims});
     }
     try {
-      p.prepared[r] = std::make_unique<Prepared>(kernels[r], values);
+      made[r].prepared = std::make_unique<Prepared>(made[r].kernel, values);
     } catch (const Error& e) {
       return failure(p, r, "preparation", e);
     }
@@ -192,18 +170,41 @@ class KernelMaker {
     for (std::vector<Failure> failures = attempt(); !failures.empty(); failures = attempt()) {
       for (const Failure& f : failures) reroute(f);
     }
+    p_.prepared.clear();
+    for (Made& m : made_) p_.prepared.push_back(std::move(m.prepared));
     for (const auto& [event, root] : rerouted_) p_.events[event].to = device_of(root);
     report_fallbacks();
   }
 
  private:
   std::vector<Failure> attempt() {
+    keep_made();
     p_.placement = placer_.place(p_.regions);
-    std::vector<std::shared_ptr<Kernel>> kernels;
-    std::vector<Failure> failures = compile_regions(p_, env_, &kernels);
+    made_.resize(p_.regions.list.size());
+    for (uint32_t r = 0; r < made_.size() && !kept_.empty(); ++r) {
+      const auto it = kept_.find(identity(r));
+      if (it != kept_.end()) made_[r] = std::move(it->second);
+    }
+    kept_.clear();
+    std::vector<Failure> failures = compile_regions(p_, env_, made_);
     if (!failures.empty()) return failures;
-    if (std::optional<Failure> f = prepare_kernels(p_, kernels)) failures.push_back(std::move(*f));
+    if (std::optional<Failure> f = prepare_kernels(p_, made_)) failures.push_back(std::move(*f));
     return failures;
+  }
+
+  // A region of this graph on a device: root and size, as regions only ever fall apart.
+  using Identity = std::tuple<NodeId, uint32_t, uint16_t>;
+  Identity identity(uint32_t r) const {
+    const Region& region = p_.regions.list[r];
+    return {p_.regions.root(region), region.node_count, p_.placement.device[r]};
+  }
+
+  // After a failure elsewhere: weights that are packed need not be packed again.
+  void keep_made() {
+    for (uint32_t r = 0; r < made_.size(); ++r) {
+      if (made_[r].kernel != nullptr) kept_.emplace(identity(r), std::move(made_[r]));
+    }
+    made_.clear();
   }
 
   void reroute(const Failure& f) {
@@ -218,7 +219,6 @@ class KernelMaker {
     const std::string& name = p_.devices[device]->name;
     if (is_out_of_memory(f.code) && !evicted_) {
       evicted_ = true;
-      p_.prepared.clear();
       evict_caches(env_);
       p_.events.push_back({"out of memory", f.why, name, "the same device, after evicting caches"});
       return;
@@ -254,6 +254,8 @@ class KernelMaker {
   Placer& placer_;
   const Environment& env_;
   bool evicted_ = false;
+  std::vector<Made> made_;                           // per region
+  std::map<Identity, Made> kept_;                    // of the attempt before
   std::vector<std::pair<size_t, NodeId>> rerouted_;  // event, root of its region
 };
 
@@ -266,6 +268,7 @@ bool is_out_of_memory(nef_code code) {
 void evict_caches(const Environment& env) {
   env.evict_arenas();
   env.kernels->evict();
+  ir::free_kept_blocks();
   for (const plan::Device* d : env.devices) {
     const auto lock = d->lock();
     if (d->backend->evict != nullptr) d->backend->evict(d->index);

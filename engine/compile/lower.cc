@@ -10,6 +10,7 @@ namespace nef::compile {
 using ir::Graph;
 using ir::NodeId;
 using ir::ValueId;
+using optimize::RegionValue;
 
 namespace {
 
@@ -23,7 +24,7 @@ class Lowering {
   void run() {
     p_.slots.reserve(graph_.value_count());
     p_.steps.reserve(p_.regions.list.size());
-    p_.step_values.reserve(2 * graph_.value_count());
+    p_.step_values.reserve(p_.regions.values.size() + 2 * graph_.graph_outputs().size());
     external_slots();
     for (uint32_t r = 0; r < p_.regions.list.size(); ++r) lower_region(r);
     finish_outputs();
@@ -84,7 +85,9 @@ class Lowering {
   }
 
   // Made on a device, and its host slot (an output's memory) not filled yet?
-  bool pending_host(ValueId v) const { return made_on_.count(v) != 0 && filled_.count(v) == 0; }
+  bool pending_host(ValueId v) const {
+    return !made_on_.empty() && made_on_.count(v) != 0 && filled_.count(v) == 0;
+  }
 
   uint32_t bring_home(ValueId v) {
     const auto made = made_on_.find(v);
@@ -122,31 +125,28 @@ class Lowering {
     const uint16_t device = p_.placement.device[r];
     if (p_.placement.reason[r] == plan::Reason::View) return alias(root, device);
     const uint16_t space = space_of(device);
-    region_.set(graph_, p_.regions, region);
-    const auto values = region_.values();
-
-    // Inputs first: bringing them over may add steps.
-    std::vector<uint32_t>& slots = region_slots_;
-    slots.assign(values.size(), ir::kNone);
+    const std::span<const RegionValue> values = p_.regions.values_of(region);
+    // Inputs first: bringing them over may add steps. Host inputs stay where the host can read.
+    region_slots_.resize_unset(values.size());
     for (size_t i = 0; i < values.size(); ++i) {
-      switch (region_.kind(i)) {
-        case NEF_VALUE_INPUT:
-          slots[i] = slot_in(values[i], space_for(region, values[i], space), device);
-          break;
+      const RegionValue& v = values[i];
+      uint32_t& slot = region_slots_[i];
+      switch (v.kind) {
+        case NEF_VALUE_INPUT: slot = slot_in(v.value, v.host != 0 ? kHost : space, device); break;
         case NEF_VALUE_CONSTANT:
-        case NEF_VALUE_LITERAL: slots[i] = host_slot_[values[i]]; break;
-        default: break;
+        case NEF_VALUE_LITERAL: slot = host_slot_[v.value]; break;
+        default: slot = ir::kNone; break;
       }
     }
     for (size_t i = 0; i < values.size(); ++i) {
-      if (region_.kind(i) != NEF_VALUE_OUTPUT) continue;
-      slots[i] = output_slot(values[i], space, device);
+      if (values[i].kind != NEF_VALUE_OUTPUT) continue;
+      region_slots_[i] = output_slot(values[i].value, space, device);
     }
     p_.steps.push_back({Step::Kind::Launch, device, r, static_cast<uint32_t>(p_.step_values.size()),
                         static_cast<uint32_t>(values.size()), nullptr});
     for (size_t i = 0; i < values.size(); ++i) {
-      p_.step_values.push_back({values[i], slots[i]});
-      if (slots[i] != ir::kNone) touch(slots[i]);
+      p_.step_values.push_back({values[i].value, region_slots_[i]});
+      if (region_slots_[i] != ir::kNone) touch(region_slots_[i]);
     }
   }
 
@@ -166,22 +166,6 @@ class Lowering {
     const Made made = made_on_.at(in);
     made_on_[out] = made;
     device_slot(out, p_.slots[made.slot].space) = made.slot;
-  }
-
-  // Host inputs stay where the host can read them.
-  uint16_t space_for(const optimize::Region& region, ValueId v, uint16_t space) const {
-    return space == kHost || host_only(region, v) ? kHost : space;
-  }
-
-  // Does the region read the value as a host input?
-  bool host_only(const optimize::Region& region, ValueId v) const {
-    for (NodeId n : p_.regions.nodes_of(region)) {
-      const auto inputs = graph_.inputs(n);
-      for (size_t i = 0; i < inputs.size(); ++i) {
-        if (inputs[i] == v && is_host_input(graph_.op(n), i)) return true;
-      }
-    }
-    return false;
   }
 
   uint32_t output_slot(ValueId v, uint16_t space, uint16_t device) {
@@ -225,14 +209,13 @@ class Lowering {
 
   Program& p_;
   const Graph& graph_;
-  std::vector<uint32_t> host_slot_;                      // per value
+  ir::Array<uint32_t> host_slot_;                        // per value
   std::unordered_map<uint64_t, uint32_t> device_slots_;  // (space, value) -> slot
   std::unordered_map<ValueId, Made> made_on_;            // values made in device memory
   std::unordered_map<ValueId, bool> filled_;             // of those, copied to the host
   std::vector<bool> home_;                               // per graph output
   uint32_t shape_count_ = 0;
-  RegionValues region_;  // of the region at hand
-  std::vector<uint32_t> region_slots_;
+  ir::Array<uint32_t> region_slots_;  // of the region at hand
 };
 
 }  // namespace

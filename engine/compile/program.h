@@ -70,11 +70,11 @@ struct Program {
   std::vector<const plan::Device*> devices;
   Options options;
   std::vector<std::unique_ptr<Prepared>> prepared;  // per region; null for host work
-  std::vector<Step> steps;
-  std::vector<StepValue> step_values;
-  std::vector<Slot> slots;
-  std::vector<uint32_t> wave;  // per step, ascending: steps of one wave may run side by side
-  std::vector<Event> events;   // fallbacks taken while compiling
+  ir::Array<Step> steps;
+  ir::Array<StepValue> step_values;
+  ir::Array<Slot> slots;
+  ir::Array<uint32_t> wave;   // per step, ascending: steps of one wave may run side by side
+  std::vector<Event> events;  // fallbacks taken while compiling
   uint64_t packed_bytes = 0;
   uint32_t transfer_count = 0;
 };

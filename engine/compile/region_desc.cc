@@ -13,9 +13,6 @@ using ir::ValueId;
 
 namespace {
 
-// Constants up to this size that shape an op are part of the structure.
-constexpr size_t kMaxLiteralBytes = 64 * 1024;
-
 template <typename T>
 void append(std::string& out, T v) {
   out.append(reinterpret_cast<const char*>(&v), sizeof v);
@@ -23,88 +20,15 @@ void append(std::string& out, T v) {
 
 }  // namespace
 
-bool is_host_input(nef_op op, size_t i) {
-  const ir::OpSpec& s = ir::spec(op);
-  if (s.n_inputs == 0) return false;
-  return s.inputs[std::min<size_t>(i, s.n_inputs - 1u)].host;
-}
-
-void ValueList::clear() {
-  values_.clear();
-  index_.clear();
-}
-
-void ValueList::add(ValueId v) {
-  if (values_.size() >= kFew) index_.emplace(v, static_cast<int32_t>(values_.size()));
-  values_.push_back(v);
-}
-
-int32_t ValueList::find(ValueId v) const {
-  const auto end = values_.begin() + static_cast<std::ptrdiff_t>(std::min(values_.size(), kFew));
-  if (const auto it = std::find(values_.begin(), end, v); it != end) {
-    return static_cast<int32_t>(it - values_.begin());
-  }
-  const auto it = index_.find(v);
-  return it == index_.end() ? -1 : it->second;
-}
-
-void RegionValues::add(ValueId v, nef_value_kind kind) {
-  node_values_.push_back(static_cast<int32_t>(kinds_.size()));
-  values_.add(v);
-  kinds_.push_back(kind);
-}
-
-namespace {
-
-nef_value_kind input_kind(const Graph& graph, NodeId n, size_t i) {
-  const ValueId v = graph.inputs(n)[i];
-  if (!graph.is_constant(v)) return NEF_VALUE_INPUT;
-  const bool literal =
-      is_host_input(graph.op(n), i) && graph.constant_data(v)->bytes() <= kMaxLiteralBytes;
-  return literal ? NEF_VALUE_LITERAL : NEF_VALUE_CONSTANT;
-}
-
-}  // namespace
-
-void RegionValues::set(const Graph& graph, const optimize::Regions& regions,
-                       const optimize::Region& region) {
-  values_.clear();
-  kinds_.clear();
-  node_values_.clear();
-  const auto nodes = regions.nodes_of(region);
-  for (NodeId n : nodes) {
-    const auto inputs = graph.inputs(n);
-    for (size_t i = 0; i < inputs.size(); ++i) {
-      const int32_t known = inputs[i] == ir::kNone ? -1 : values_.find(inputs[i]);
-      if (inputs[i] == ir::kNone || known >= 0) {
-        node_values_.push_back(known);
-      } else {
-        add(inputs[i], input_kind(graph, n, i));
-      }
-    }
-    const ir::OpSpec& s = ir::spec(graph.op(n));
-    const nef_value_kind kind = n == nodes.back() ? NEF_VALUE_OUTPUT : NEF_VALUE_INTERNAL;
-    for (uint32_t i = 0; i < graph.output_count(n); ++i) {
-      const ValueId v = graph.output(n, i);
-      const bool optional = s.outputs[std::min<uint32_t>(i, s.n_outputs - 1u)].optional;
-      if (graph.uses(v) == 0 && optional) {
-        node_values_.push_back(-1);
-      } else {
-        add(v, kind);
-      }
-    }
-  }
-}
-
 void RegionDesc::set(const Graph& graph, const optimize::Regions& regions,
                      const optimize::Region& region, nef_precision precision) {
-  values_.set(graph, regions, region);
+  values_ = regions.values_of(region);
   abi_values_.clear();
   abi_nodes_.clear();
   dims_.clear();
-  for (size_t i = 0; i < values_.values().size(); ++i) {
-    const ValueId v = values_.values()[i];
-    const nef_value_kind kind = values_.kind(i);
+  for (const optimize::RegionValue& value : values_) {
+    const ValueId v = value.value;
+    const auto kind = static_cast<nef_value_kind>(value.kind);
     for (ir::Dim d : graph.dims(v)) dims_.push_back(ir::is_expr(d) ? NEF_DIM_UNKNOWN : d);
     const void* literal = kind == NEF_VALUE_LITERAL ? graph.constant_data(v)->data() : nullptr;
     abi_values_.push_back(
@@ -116,7 +40,7 @@ void RegionDesc::set(const Graph& graph, const optimize::Regions& regions,
     v.dims = dims;
     dims += v.rank;
   }
-  const int32_t* next = values_.node_values().data();
+  const int32_t* next = regions.links_of(region);
   for (NodeId n : regions.nodes_of(region)) {
     const ir::Attrs attrs = graph.attrs(n);
     const auto n_inputs = static_cast<int32_t>(graph.inputs(n).size());

@@ -4,11 +4,10 @@
 namespace nef::compile {
 
 using ir::NodeId;
-using ir::ValueId;
 
 namespace {
 
-constexpr size_t kMaxEntries = 1u << 16;
+constexpr size_t kFirstEntries = 1u << 10, kMaxEntries = 1u << 16;
 
 struct Hash {
   uint64_t h = 0x9e3779b97f4a7c15ull;
@@ -18,6 +17,40 @@ struct Hash {
   }
 };
 
+uint64_t region_hash(const plan::Device& device, const ir::Graph& graph,
+                     const optimize::Regions& regions, const optimize::Region& region,
+                     nef_precision precision) {
+  Hash hash;
+  hash.add(reinterpret_cast<uintptr_t>(&device));
+  hash.add(static_cast<uint64_t>(region.kind) << 8 | static_cast<uint64_t>(precision));
+  const bool fused = region.kind != NEF_REGION_SINGLE;
+  for (const optimize::RegionValue& v : regions.values_of(region)) {
+    const ir::ShapeId shape = graph.shape_id(v.value);
+    const uint64_t type = static_cast<uint64_t>(graph.dtype(v.value)) << 16 |
+                          static_cast<uint64_t>(v.kind) << 8 | graph.shapes().rank(shape);
+    // A fused region depends on which shapes agree; a single op only on what it checks itself.
+    hash.add(fused ? type ^ graph.shapes().hash(shape) : type);
+  }
+  const int32_t* link = regions.links_of(region);
+  for (NodeId n : regions.nodes_of(region)) {
+    const size_t n_inputs = graph.inputs(n).size(), n_links = n_inputs + graph.output_count(n);
+    // Few links are packed into a word: small numbers, and -1 for none.
+    uint64_t word = static_cast<uint64_t>(graph.op(n)) << 32 | n_inputs << 16 | n_links;
+    hash.add(word);
+    word = 0;
+    for (size_t i = 0; i < n_links; ++i) {
+      word = word << 16 ^ static_cast<uint64_t>(link[i] + 1);
+      if (i % 4 != 3) continue;
+      hash.add(word);
+      word = 0;
+    }
+    if (n_links % 4 != 0) hash.add(word);
+    link += n_links;
+    for (int64_t w : graph.attrs(n).words()) hash.add(static_cast<uint64_t>(w));
+  }
+  return hash.h;
+}
+
 }  // namespace
 
 SupportCache& SupportCache::local() {
@@ -25,48 +58,49 @@ SupportCache& SupportCache::local() {
   return cache;
 }
 
-const std::string& SupportCache::unserved(const plan::Device& device, const ir::Graph& graph,
+const std::string* SupportCache::unserved(const plan::Device& device, const ir::Graph& graph,
                                           const optimize::Regions& regions,
                                           const optimize::Region& region, nef_precision precision) {
-  Hash hash;
-  hash.add(reinterpret_cast<uintptr_t>(&device));
-  hash.add(static_cast<uint64_t>(region.kind) << 8 | static_cast<uint64_t>(precision));
-  seen_.clear();
-  const auto add_value = [&](ValueId v) {
-    if (v == ir::kNone) return hash.add(1);
-    // Which value of the region it is: f(a, a) is not f(a, b).
-    const int32_t known = seen_.find(v);
-    hash.add(static_cast<uint64_t>(known < 0 ? 0 : known + 1) << 1 | 1);
-    if (known >= 0) return;
-    seen_.add(v);
-    hash.add(static_cast<uint64_t>(graph.dtype(v)) << 40 | graph.dims(v).size() << 8 |
-             static_cast<uint64_t>(graph.is_constant(v)));
-    // A fused region depends on which shapes agree; a single op only on what it checks itself.
-    if (region.kind == NEF_REGION_SINGLE) return;
-    for (ir::Dim d : graph.dims(v)) {
-      hash.add(static_cast<uint64_t>(ir::is_expr(d) ? NEF_DIM_UNKNOWN : d));
+  const uint64_t key = region_hash(device, graph, regions, region, precision);
+  if (count_ * 2 >= table_.size()) {
+    // Full, or empty at first: what is asked again is soon known again.
+    if (count_ >= kMaxEntries || table_.empty()) {
+      table_.assign(kFirstEntries, {});
+      refusals_.clear();
+      count_ = 0;
+    } else {
+      std::vector<Entry> old(2 * table_.size());
+      old.swap(table_);
+      for (const Entry& e : old) {
+        if (e.answer != 0) find(e.key) = e;
+      }
     }
-  };
-  for (NodeId n : regions.nodes_of(region)) {
-    hash.add(static_cast<uint64_t>(graph.op(n)));
-    for (ValueId v : graph.inputs(n)) add_value(v);
-    for (uint32_t i = 0; i < graph.output_count(n); ++i) {
-      add_value(graph.output(n, i));
-      hash.add(graph.uses(graph.output(n, i)) != 0);
-    }
-    for (int64_t w : graph.attrs(n).words()) hash.add(static_cast<uint64_t>(w));
   }
-  if (const auto it = known_.find(hash.h); it != known_.end()) return it->second;
+  Entry& entry = find(key);
+  if (entry.answer == 0) {
+    entry = {key, ask(device, graph, regions, region, precision)};
+    ++count_;
+  }
+  return entry.answer == 1 ? nullptr : &refusals_[entry.answer - 2];
+}
 
-  if (known_.size() >= kMaxEntries) known_.clear();
+SupportCache::Entry& SupportCache::find(uint64_t key) {
+  const size_t mask = table_.size() - 1;
+  size_t at = key & mask;
+  while (table_[at].answer != 0 && table_[at].key != key) at = (at + 1) & mask;
+  return table_[at];
+}
+
+uint32_t SupportCache::ask(const plan::Device& device, const ir::Graph& graph,
+                           const optimize::Regions& regions, const optimize::Region& region,
+                           nef_precision precision) {
   desc_.set(graph, regions, region, precision);
   char message[1024] = "";
   nef_backend_error err{message, sizeof message};
   const auto lock = device.lock();
-  const bool served = device.backend->supports(device.index, &desc_.view(), &err) != 0;
-  std::string why;
-  if (!served) why = message[0] == '\0' ? "not served" : message;
-  return known_.emplace(hash.h, std::move(why)).first->second;
+  if (device.backend->supports(device.index, &desc_.view(), &err) != 0) return 1;
+  refusals_.push_back(message[0] == '\0' ? "not served" : message);
+  return static_cast<uint32_t>(refusals_.size() + 1);
 }
 
 }  // namespace nef::compile

@@ -36,7 +36,7 @@ std::vector<uint32_t> levels(const Program& p) {
 }  // namespace
 
 void form_waves(Program& p) {
-  p.wave.resize(p.steps.size());
+  p.wave.resize_unset(p.steps.size());
   std::iota(p.wave.begin(), p.wave.end(), 0u);
   if (p.options.parallel_branches <= 1 || p.steps.empty()) return;
 
@@ -45,7 +45,7 @@ void form_waves(Program& p) {
   std::iota(order.begin(), order.end(), 0u);
   std::stable_sort(order.begin(), order.end(),
                    [&](uint32_t a, uint32_t b) { return level[a] < level[b]; });
-  std::vector<Step> steps;
+  ir::Array<Step> steps;
   for (size_t i = 0; i < order.size(); ++i) {
     steps.push_back(p.steps[order[i]]);
     p.wave[i] = level[order[i]];

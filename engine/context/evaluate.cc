@@ -23,9 +23,7 @@ bool evaluate_node(Context& context, const Graph& graph, NodeId node,
     if (!graph.is_static(graph.output(node, i))) return false;
   }
   if (plan::region_flops(graph, {&node, 1}) > kMaxFlops) return false;
-  optimize::Regions regions;
-  regions.nodes = {node};
-  regions.list = {{NEF_REGION_SINGLE, 0, 1}};
+  const optimize::Regions regions = optimize::region_of_node(graph, node);
   compile::RegionDesc desc;
   desc.set(graph, regions, regions.list[0], NEF_PRECISION_EXACT);
   const plan::Device& device = context.registry().reference();
@@ -35,7 +33,7 @@ bool evaluate_node(Context& context, const Graph& graph, NodeId node,
     std::vector<nef_backend_tensor> values;
     std::vector<std::shared_ptr<ir::Buffer>> made(graph.output_count(node));
     for (size_t i = 0; i < desc.values().size(); ++i) {
-      const ValueId v = desc.values()[i];
+      const ValueId v = desc.values()[i].value;
       const nef_backend_value& abi = desc.view().values[i];
       void* data = nullptr;
       if (abi.kind == NEF_VALUE_OUTPUT) {

@@ -89,24 +89,63 @@ Dim DimPool::symbol(std::string_view name, int64_t lo, int64_t hi) {
     e.hi = std::min(hi, e.hi);
     return dim_of(found->second);
   }
-  if (exprs_.size() >= kMaxExprs) fail_limit("too many dim expressions in one graph");
-  const uint32_t id = static_cast<uint32_t>(exprs_.size());
   Expr e{};
   e.kind = Kind::Symbol;
   e.name = key;
   e.lo = lo;
   e.hi = hi;
-  exprs_.push_back(std::move(e));
+  const uint32_t id = place(std::move(e));
   symbols_.emplace(key, id);
   return dim_of(id);
 }
 
 Dim DimPool::unknown() {
-  if (exprs_.size() >= kMaxExprs) fail_limit("too many dim expressions in one graph");
   Expr e{};
   e.kind = Kind::Symbol;
-  exprs_.push_back(std::move(e));
-  return dim_of(static_cast<uint32_t>(exprs_.size() - 1));
+  return dim_of(place(std::move(e)));
+}
+
+uint32_t DimPool::place(Expr e) {
+  if (used() >= kMaxExprs) fail_limit("too many dim expressions in one graph");
+  if (free_.empty()) {
+    exprs_.push_back(std::move(e));
+    return static_cast<uint32_t>(exprs_.size() - 1);
+  }
+  const uint32_t id = free_.back();
+  free_.pop_back();
+  exprs_[id] = std::move(e);
+  return id;
+}
+
+void DimPool::keep_only(std::span<const Dim> roots) {
+  std::vector<bool> live(exprs_.size(), false);
+  std::vector<uint32_t> open;
+  const auto reach = [&](uint32_t id) {
+    if (live[id]) return;
+    live[id] = true;
+    open.push_back(id);
+  };
+  for (Dim d : roots) {
+    if (is_expr(d)) reach(expr_id(d));
+  }
+  while (!open.empty()) {
+    const Expr& e = exprs_[open.back()];
+    open.pop_back();
+    for (Dim d : {e.a, e.b}) {
+      if (is_expr(d)) reach(expr_id(d));
+    }
+    for (const Term& t : e.terms) {
+      for (uint32_t atom : t.atoms) reach(atom);
+    }
+  }
+  std::erase_if(symbols_, [&](const auto& entry) { return !live[entry.second]; });
+  std::erase_if(index_, [&](const auto& entry) { return !live[entry.second]; });
+  free_.clear();
+  for (uint32_t id = 0; id < exprs_.size(); ++id) {
+    if (live[id]) continue;
+    exprs_[id] = Expr{};
+    free_.push_back(id);
+  }
 }
 
 Dim DimPool::intern(Expr e) {
@@ -118,12 +157,10 @@ Dim DimPool::intern(Expr e) {
       return dim_of(it->second);
     }
   }
-  if (exprs_.size() >= kMaxExprs) fail_limit("too many dim expressions in one graph");
   if (e.weight > kMaxWeight || e.depth > kMaxDepth) {
     fail_limit("a dim expression grew too large; give some of its dims as numbers");
   }
-  const uint32_t id = static_cast<uint32_t>(exprs_.size());
-  exprs_.push_back(std::move(e));
+  const uint32_t id = place(std::move(e));
   index_.emplace(h, id);
   return dim_of(id);
 }

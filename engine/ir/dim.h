@@ -92,6 +92,13 @@ class DimPool {
     return is_expr(d) ? values[expr_id(d)] : d;
   }
 
+  // Forgets the expressions that none of `roots` needs; the others keep their ids, and forgotten
+  // ids are given out again. An expression may refer to a later one from then on, so a pool that
+  // was swept is not for eval.
+  void keep_only(std::span<const Dim> roots);
+  // Expressions in use, without forgotten ids.
+  size_t used() const { return exprs_.size() - free_.size(); }
+
   // The Dim of this pool that means what `d` means in `other`; `memo` has other.size() entries,
   // 0 = not translated yet.
   Dim import(const DimPool& other, Dim d, std::vector<Dim>& memo);
@@ -101,6 +108,7 @@ class DimPool {
   friend class DimParser;
 
   Dim intern(Expr e);
+  uint32_t place(Expr e);
   Dim intern_pair(Kind kind, Dim a, Dim b, int64_t lo, int64_t hi);
   Dim from_terms(Terms terms);
   Terms terms_of(Dim d) const;
@@ -118,6 +126,7 @@ class DimPool {
   void write_atom(std::string& out, uint32_t id, bool alone) const;
 
   std::deque<Expr> exprs_;
+  std::vector<uint32_t> free_;  // forgotten ids
   std::unordered_multimap<uint64_t, uint32_t> index_;
   std::unordered_map<std::string, uint32_t> symbols_;
 };

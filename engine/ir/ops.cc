@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <vector>
 
 namespace nef::ir {
 namespace {
@@ -28,6 +29,18 @@ size_t distance(std::string_view a, std::string_view b) {
 }
 
 }  // namespace
+
+bool has_host_inputs(nef_op op) {
+  static const std::vector<uint8_t> table = [] {
+    std::vector<uint8_t> any(kOpTableSize, 0);
+    for (size_t i = 0; i < any.size(); ++i) {
+      const OpSpec& s = spec(static_cast<nef_op>(i));
+      for (size_t k = 0; k < s.n_inputs; ++k) any[i] |= s.inputs[k].host ? 1 : 0;
+    }
+    return any;
+  }();
+  return table[static_cast<size_t>(op)] != 0;
+}
 
 nef_op find_op(std::string_view name) {
   const OpAlias* end = kOpAliases + kOpAliasCount;

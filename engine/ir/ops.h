@@ -73,6 +73,13 @@ inline const OpSpec& spec(nef_op op) { return kOpTable[op]; }
 inline bool op_valid(int64_t op) {
   return op > 0 && op < static_cast<int64_t>(kOpTableSize) && kOpTable[op].id == op;
 }
+// Must input `i` of the op be in host memory?
+inline bool is_host_input(nef_op op, size_t i) {
+  const OpSpec& s = spec(op);
+  return s.n_inputs != 0 && s.inputs[i < s.n_inputs ? i : s.n_inputs - 1u].host;
+}
+// Does that hold for any of them?
+bool has_host_inputs(nef_op op);
 // By ONNX name, snake-case name or alias; 0 when there is none.
 nef_op find_op(std::string_view name);
 // The names nearest to a misspelt one, for error messages; may be empty.

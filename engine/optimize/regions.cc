@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <numeric>
+#include <unordered_map>
+#include <vector>
 
 namespace nef::optimize {
 
@@ -12,13 +14,152 @@ using ir::NodeId;
 using ir::OpClass;
 using ir::ValueId;
 
+namespace {
+
+// Constants up to this size that shape an op are part of the structure.
+constexpr size_t kMaxLiteralBytes = 64 * 1024;
+
+// Where values are in the list of the region at hand. Regions are small, and a scan beats a map;
+// but a node may join a million values.
+class RegionIndex {
+ public:
+  void clear() {
+    if (!index_.empty()) index_.clear();
+  }
+  // -1 = is not in the list.
+  int32_t find(std::span<const RegionValue> list, ValueId v, bool host) const {
+    const size_t few = std::min(list.size(), kFew);
+    for (size_t i = 0; i < few; ++i) {
+      if (list[i].value == v && (list[i].host != 0) == host) return static_cast<int32_t>(i);
+    }
+    if (list.size() <= kFew) return -1;
+    const auto it = index_.find(key(v, host));
+    return it == index_.end() ? -1 : it->second;
+  }
+  void added(size_t at, ValueId v, bool host) {
+    if (at >= kFew) index_.emplace(key(v, host), static_cast<int32_t>(at));
+  }
+
+ private:
+  static constexpr size_t kFew = 64;
+  static uint64_t key(ValueId v, bool host) { return uint64_t{v} << 1 | (host ? 1 : 0); }
+  std::unordered_map<uint64_t, int32_t> index_;  // of those behind the first few
+};
+
+nef_value_kind input_kind(const Graph& graph, ValueId v, bool host) {
+  if (!graph.is_constant(v)) return NEF_VALUE_INPUT;
+  const bool literal = host && graph.constant_data(v)->bytes() <= kMaxLiteralBytes;
+  return literal ? NEF_VALUE_LITERAL : NEF_VALUE_CONSTANT;
+}
+
+// Fills values and links of all regions.
+class Lister {
+ public:
+  Lister(const Graph& graph, Regions& regions) : graph_(graph), out_(regions) {}
+
+  void run() {
+    out_.values.clear();
+    out_.links.clear();
+    out_.values.reserve(graph_.value_count() + graph_.node_count());
+    out_.links.reserve(4 * graph_.node_count());
+    for (Region& r : out_.list) list(r);
+  }
+
+ private:
+  void list(Region& r) {
+    first_ = r.first_value = static_cast<uint32_t>(out_.values.size());
+    r.first_link = static_cast<uint32_t>(out_.links.size());
+    index_.clear();
+    const std::span<const NodeId> nodes = out_.nodes_of(r);
+    for (NodeId n : nodes) {
+      inputs(n);
+      outputs(n, n == nodes.back() ? NEF_VALUE_OUTPUT : NEF_VALUE_INTERNAL);
+    }
+    r.value_count = static_cast<uint32_t>(out_.values.size()) - first_;
+  }
+
+  void inputs(NodeId n) {
+    const std::span<const ValueId> in = graph_.inputs(n);
+    const bool any_host = ir::has_host_inputs(graph_.op(n));
+    for (size_t i = 0; i < in.size(); ++i) {
+      if (in[i] == kNone) {
+        out_.links.push_back(-1);
+        continue;
+      }
+      const bool host = any_host && ir::is_host_input(graph_.op(n), i);
+      const int32_t known = index_.find({out_.values.data() + first_, count()}, in[i], host);
+      if (known >= 0) out_.links.push_back(known);
+      else add(in[i], input_kind(graph_, in[i], host), host);
+    }
+  }
+
+  void outputs(NodeId n, nef_value_kind kind) {
+    const uint32_t n_outputs = graph_.output_count(n);
+    for (uint32_t i = 0; i < n_outputs; ++i) {
+      const ValueId v = graph_.output(n, i);
+      if (graph_.uses(v) == 0 && optional(n, i)) out_.links.push_back(-1);
+      else add(v, kind, false);
+    }
+  }
+
+  bool optional(NodeId n, uint32_t i) const {
+    const ir::OpSpec& s = ir::spec(graph_.op(n));
+    return s.outputs[std::min<uint32_t>(i, s.n_outputs - 1u)].optional;
+  }
+
+  size_t count() const { return out_.values.size() - first_; }
+  void add(ValueId v, nef_value_kind kind, bool host) {
+    out_.links.push_back(static_cast<int32_t>(count()));
+    index_.added(count(), v, host);
+    out_.values.push_back({v, static_cast<uint8_t>(kind), static_cast<uint8_t>(host)});
+  }
+
+  const Graph& graph_;
+  Regions& out_;
+  RegionIndex index_;
+  uint32_t first_ = 0;
+};
+
+void list_values(const Graph& graph, Regions& regions) { Lister(graph, regions).run(); }
+
+}  // namespace
+
 Regions single_node_regions(const Graph& graph) {
   Regions out;
-  out.nodes.resize(graph.node_count());
+  const auto n = static_cast<uint32_t>(graph.node_count());
+  out.nodes.resize_unset(n);
   std::iota(out.nodes.begin(), out.nodes.end(), 0u);
-  out.list.reserve(graph.node_count());
-  for (uint32_t n = 0; n < graph.node_count(); ++n) out.list.push_back({NEF_REGION_SINGLE, n, 1});
+  out.list.reserve(n);
+  for (uint32_t i = 0; i < n; ++i) out.list.push_back({NEF_REGION_SINGLE, i, 1, 0, 0, 0});
+  list_values(graph, out);
   return out;
+}
+
+Regions region_of_node(const Graph& graph, NodeId node) {
+  Regions out;
+  out.nodes.push_back(node);
+  out.list.push_back({NEF_REGION_SINGLE, 0, 1, 0, 0, 0});
+  list_values(graph, out);
+  return out;
+}
+
+void split_regions(const Graph& graph, std::span<const uint32_t> split, Regions& regions) {
+  ir::Array<Region> list;
+  list.reserve(regions.list.size() + split.size());
+  size_t next = 0;
+  for (uint32_t r = 0; r < regions.list.size(); ++r) {
+    const Region& region = regions.list[r];
+    if (next == split.size() || split[next] != r) {
+      list.push_back(region);
+      continue;
+    }
+    ++next;
+    for (uint32_t i = 0; i < region.node_count; ++i) {
+      list.push_back({NEF_REGION_SINGLE, region.first_node + i, 1, 0, 0, 0});
+    }
+  }
+  regions.list = std::move(list);
+  list_values(graph, regions);
 }
 
 namespace {
@@ -28,20 +169,28 @@ constexpr uint32_t kMaxRegionNodes = 32;
 // How many elementwise nodes before a norm are searched for a contraction.
 constexpr size_t kMaxLookBack = 8;
 
-// Can the node be the head of an epilogue, its result flowing on in registers?
-bool heads_epilogue(nef_op op) {
-  switch (op) {
-    case NEF_OP_MATMUL:
-    case NEF_OP_FUSED_MATMUL:
-    case NEF_OP_GEMM:
-    case NEF_OP_CONV: return true;
-    default: return false;
-  }
-}
+// What an op is to fusion.
+constexpr uint8_t kElementwise = 1;
+constexpr uint8_t kHead = 2;  // of an epilogue: its result flows on in registers
+constexpr uint8_t kNorm = 4;  // over rows, may take its input from an elementwise producer
+using Roles = std::vector<uint8_t>;
 
-// A reduction over rows that can take its input from elementwise producers.
-bool takes_producers(nef_op op) {
-  return op == NEF_OP_LAYER_NORMALIZATION || op == NEF_OP_RMS_NORMALIZATION;
+const Roles& roles() {
+  static const Roles table = [] {
+    Roles r(ir::kOpTableSize, 0);
+    for (size_t op = 0; op < r.size(); ++op) {
+      const bool elementwise = ir::spec(static_cast<nef_op>(op)).cls == OpClass::Elementwise;
+      if (elementwise && ir::op_valid(static_cast<int64_t>(op))) r[op] = kElementwise;
+    }
+    for (nef_op op : {NEF_OP_MATMUL, NEF_OP_FUSED_MATMUL, NEF_OP_GEMM, NEF_OP_CONV}) {
+      r[static_cast<size_t>(op)] = kHead;
+    }
+    for (nef_op op : {NEF_OP_LAYER_NORMALIZATION, NEF_OP_RMS_NORMALIZATION}) {
+      r[static_cast<size_t>(op)] = kNorm;
+    }
+    return r;
+  }();
+  return table;
 }
 
 // Grows trees of single-use values: a node joins the region of its only user. Such a region is
@@ -49,24 +198,17 @@ bool takes_producers(nef_op op) {
 class Fusion {
  public:
   explicit Fusion(const Graph& graph)
-      : graph_(graph),
-        n_(static_cast<NodeId>(graph.node_count())),
-        group_(n_),
-        size_(n_, 1),
-        head_(n_, kNone),
-        user_(n_, kNone),
-        reduction_(n_, 0) {
-    std::iota(group_.begin(), group_.end(), 0u);
+      : graph_(graph), roles_(roles()), n_(static_cast<NodeId>(graph.node_count())), members_(n_) {
+    for (NodeId n = 0; n < n_; ++n) members_[n] = {n, 1, kNone, kNone};
   }
 
   Regions run() {
     // Users come after producers, so walking backwards meets the user's region complete.
     for (NodeId n = n_; n-- > 0;) {
-      const OpClass cls = ir::spec(graph_.op(n)).cls;
-      if (cls == OpClass::Elementwise && graph_.output_count(n) == 1) {
-        absorb(n);
-      } else if (takes_producers(graph_.op(n))) {
-        reduction_[n] = 1;
+      const uint8_t role = role_of(n);
+      if (role == kElementwise) {
+        if (graph_.output_count(n) == 1) absorb(n);
+      } else if (role == kNorm) {
         absorb_first(n);
       }
     }
@@ -75,6 +217,14 @@ class Fusion {
   }
 
  private:
+  struct Member {
+    NodeId root;    // of its region
+    uint32_t size;  // of a root: nodes of the region
+    NodeId head;    // of a root: the region's contraction
+    NodeId user;    // the one node that uses it, when it has joined that node's region
+  };
+  uint8_t role_of(NodeId n) const { return roles_[static_cast<size_t>(graph_.op(n))]; }
+
   bool same_device(NodeId a, NodeId b) const {
     return graph_.node_devices().empty() ||
            graph_.node_devices().get(a) == graph_.node_devices().get(b);
@@ -85,14 +235,14 @@ class Fusion {
     if (v == kNone || graph_.uses(v) != 1) return kNone;
     const NodeId p = graph_.producer(v);
     if (p == kNone || graph_.output_count(p) != 1 || !same_device(p, root)) return kNone;
-    if (size_[root] >= kMaxRegionNodes) return kNone;
+    if (members_[root].size >= kMaxRegionNodes) return kNone;
     return p;
   }
 
   void join(NodeId p, NodeId user, NodeId root) {
-    group_[p] = root;
-    user_[p] = user;
-    ++size_[root];
+    members_[p].root = root;
+    members_[p].user = user;
+    ++members_[root].size;
   }
 
   // Elementwise values in a fused region all have the region's shape: smaller ones would be
@@ -104,41 +254,50 @@ class Fusion {
   // In a region with a contraction, only what depends on its result stays; the rest (a mask that
   // is added, say) is a region of its own.
   void split_off_path() {
-    std::vector<uint8_t> on_path(n_, 0);
+    ir::Array<uint8_t> on_path;
+    bool any_off = false;
     for (NodeId n = 0; n < n_; ++n) {
-      const NodeId head = head_[group_[n]];
-      if (head == kNone) continue;
-      on_path[n] = n == head;
+      const NodeId root = members_[n].root;
+      const Member& r = members_[root];
+      // A contraction and its one user leave nobody beside the path.
+      if (r.head == kNone || r.size <= 2) continue;
+      if (on_path.empty()) on_path.assign(n_, 0);
+      on_path[n] = n == r.head;
       for (ValueId v : graph_.inputs(n)) {
         const NodeId p = v == kNone ? kNone : graph_.producer(v);
-        if (p != kNone && group_[p] == group_[n] && on_path[p] != 0) on_path[n] = 1;
+        if (p != kNone && members_[p].root == root && on_path[p] != 0) on_path[n] = 1;
       }
+      any_off = any_off || on_path[n] == 0;
     }
+    if (!any_off) return;
     for (NodeId n = n_; n-- > 0;) {
-      const NodeId root = group_[n];
-      if (head_[root] == kNone || on_path[n] != 0) continue;
-      --size_[root];
-      const NodeId user = user_[n];
-      group_[n] = on_path[user] != 0 ? n : group_[user];
-      size_[n] = group_[n] == n ? 1 : size_[n];
-      if (group_[n] != n) ++size_[group_[n]];
+      Member& m = members_[n];
+      Member& root = members_[m.root];
+      if (root.head == kNone || on_path[n] != 0 || m.user == kNone || on_path[root_of(n)] == 0) {
+        continue;
+      }
+      --root.size;
+      m.root = on_path[m.user] != 0 ? n : members_[m.user].root;
+      if (m.root == n) m.size = 1;
+      else ++members_[m.root].size;
     }
   }
+  NodeId root_of(NodeId n) const { return members_[n].root; }
 
   void absorb(NodeId n) {
-    const NodeId root = group_[n];
+    const NodeId root = members_[n].root;
     for (ValueId v : graph_.inputs(n)) {
       const NodeId p = candidate(v, root);
-      if (p == kNone) continue;
-      if (!same_shape(v, root)) continue;
-      if (ir::spec(graph_.op(p)).cls == OpClass::Elementwise) {
+      if (p == kNone || !same_shape(v, root)) continue;
+      const uint8_t role = role_of(p);
+      if (role == kElementwise) {
         join(p, n, root);
         continue;
       }
       // One contraction a region.
-      if (!heads_epilogue(graph_.op(p)) || head_[root] != kNone || reduction_[root] != 0) continue;
+      if (role != kHead || members_[root].head != kNone || role_of(root) == kNorm) continue;
       join(p, n, root);
-      head_[root] = p;
+      members_[root].head = p;
     }
   }
 
@@ -146,7 +305,7 @@ class Fusion {
   void absorb_first(NodeId n) {
     const ValueId v = graph_.inputs(n)[0];
     const NodeId p = candidate(v, n);
-    if (p == kNone || ir::spec(graph_.op(p)).cls != OpClass::Elementwise) return;
+    if (p == kNone || role_of(p) != kElementwise) return;
     if (!same_shape(v, n) || flows_from_contraction(p, n)) return;
     for (ValueId operand : graph_.inputs(p)) {
       if (operand != kNone && !broadcasts_for_certain(operand, n)) return;
@@ -174,43 +333,41 @@ class Fusion {
       for (ValueId v : graph_.inputs(at[i])) {
         const NodeId p = candidate(v, root);
         if (p == kNone || !same_shape(v, root)) continue;
-        if (heads_epilogue(graph_.op(p))) return true;
-        const bool more = ir::spec(graph_.op(p)).cls == OpClass::Elementwise;
-        if (more && count < kMaxLookBack) at[count++] = p;
+        if (role_of(p) == kHead) return true;
+        if (role_of(p) == kElementwise && count < kMaxLookBack) at[count++] = p;
       }
     }
     return false;
   }
 
   nef_region_kind kind_of(NodeId root) const {
-    if (size_[root] == 1) return NEF_REGION_SINGLE;
-    if (head_[root] != kNone) return NEF_REGION_EPILOGUE;
-    return reduction_[root] != 0 ? NEF_REGION_REDUCTION : NEF_REGION_ELEMENTWISE;
+    if (members_[root].size == 1) return NEF_REGION_SINGLE;
+    if (members_[root].head != kNone) return NEF_REGION_EPILOGUE;
+    return role_of(root) == kNorm ? NEF_REGION_REDUCTION : NEF_REGION_ELEMENTWISE;
   }
 
-  Regions collect() const {
+  Regions collect() {
     Regions out;
-    out.nodes.resize(n_);
+    out.nodes.resize_unset(n_);
+    out.list.reserve(n_);
     // A region runs where its root stands; members keep their order.
-    std::vector<uint32_t> slot(n_, 0);
     uint32_t at = 0;
     for (NodeId n = 0; n < n_; ++n) {
-      if (group_[n] != n) continue;
-      out.list.push_back({kind_of(n), at, size_[n]});
-      slot[n] = at;
-      at += size_[n];
+      Member& m = members_[n];
+      if (m.root != n) continue;
+      out.list.push_back({kind_of(n), at, m.size, 0, 0, 0});
+      m.user = at;  // from here on: where the next member goes
+      at += m.size;
     }
-    for (NodeId n = 0; n < n_; ++n) out.nodes[slot[group_[n]]++] = n;
+    for (NodeId n = 0; n < n_; ++n) out.nodes[members_[members_[n].root].user++] = n;
+    list_values(graph_, out);
     return out;
   }
 
   const Graph& graph_;
+  const Roles& roles_;
   const NodeId n_;
-  std::vector<NodeId> group_;   // root of each node's region
-  std::vector<uint32_t> size_;  // per root
-  std::vector<NodeId> head_;    // per root: its contraction
-  std::vector<NodeId> user_;    // the one node that uses a joined node
-  std::vector<uint8_t> reduction_;
+  ir::Array<Member> members_;
 };
 
 }  // namespace

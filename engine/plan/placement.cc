@@ -60,7 +60,8 @@ class Planner {
     placement_.reason.resize(n);
     const size_t asked = asked_by_option();
     for (size_t r = 0; r < n; ++r) place_region(r, asked);
-    if (!only_host_memory_ && asked == kNowhere) merge_islands();
+    // What falls apart is placed again, and only then has neighbours worth joining.
+    if (!only_host_memory_ && asked == kNowhere && placement_.refused.empty()) merge_islands();
     return std::move(placement_);
   }
 
@@ -162,9 +163,17 @@ class Planner {
 
   // Puts a region on a device, or on the next one that serves it.
   void settle(size_t r, size_t device, Reason reason) {
-    if (!options_.unserved) return set(r, device, reason);
-    std::string why = options_.unserved(device, r);
-    if (why.empty()) return set(r, device, reason);
+    if (!options_.ask) return set(r, device, reason);
+    const PlacementOptions::Answer answer = options_.ask(device, r);
+    if (answer.why_not == nullptr) return set(r, device, reason);
+    if (regions_.list[r].kind != NEF_REGION_SINGLE && !answer.tried) {
+      placement_.refused.push_back(static_cast<uint32_t>(r));
+      return set(r, device, reason);
+    }
+    unserved(r, device, reason, *answer.why_not);
+  }
+
+  void unserved(size_t r, size_t device, Reason reason, std::string why) {
     const bool asked = reason == Reason::AskedByOption || reason == Reason::AskedByNode;
     if (options_.strict && asked) {
       fail(NEF_FALLBACK_FORBIDDEN, "plan",
@@ -176,7 +185,12 @@ class Planner {
     why = cat(devices_[device]->name, ": ", why);
     for (size_t next : {cpu_, reference_}) {
       if (next == kNowhere || next == device) continue;
-      if (!options_.unserved(next, r).empty()) continue;
+      const PlacementOptions::Answer answer = options_.ask(next, r);
+      if (answer.why_not != nullptr) {
+        // Its nodes may do better, one by one.
+        if (regions_.list[r].kind == NEF_REGION_SINGLE || answer.tried) continue;
+        placement_.refused.push_back(static_cast<uint32_t>(r));
+      }
       set(r, next, Reason::Unserved);
       placement_.detail[static_cast<uint32_t>(r)] = why;
       return;
@@ -228,7 +242,7 @@ class Planner {
           tried[there] = r;
           const double c = cost(r, there) + transfer_cost(edges[r], there);
           if (c >= best_cost) continue;
-          if (options_.unserved && !options_.unserved(there, r).empty()) continue;
+          if (options_.ask && options_.ask(there, r).why_not != nullptr) continue;
           best = there;
           best_cost = c;
         }

@@ -41,13 +41,20 @@ struct Placement {
   std::vector<Reason> reason;
   std::map<uint32_t, std::string> detail;  // region -> more words
   std::vector<Fallback> fallbacks;
+  // Fused regions that their device refuses (ascending): they are to fall apart into their nodes,
+  // and all be placed again.
+  std::vector<uint32_t> refused;
 };
 
 struct PlacementOptions {
   std::string device;  // "" or "auto", "cpu", "gpu", "reference", "cuda:1"
   bool strict = false;
-  // Does the device serve the region? Empty text = yes, else the reason. Cached by the caller.
-  std::function<std::string(size_t device, size_t region)> unserved;
+  // Does the device serve the region?
+  struct Answer {
+    const std::string* why_not = nullptr;  // null = yes; the text lives until the next question
+    bool tried = false;  // it was said to, and then failed to: no part of the region goes there
+  };
+  std::function<Answer(size_t device, size_t region)> ask;  // empty = every device serves all
 };
 
 // Rule table first, then pinned and merged islands (design section 6). `devices` is in order of

@@ -66,7 +66,7 @@ class Finder {
     bool reads_batch = false;
     const auto inputs = graph_.inputs(n);
     for (size_t i = 0; i < inputs.size(); ++i) {
-      if (inputs[i] == ir::kNone || compile::is_host_input(graph_.op(n), i)) continue;
+      if (inputs[i] == ir::kNone || ir::is_host_input(graph_.op(n), i)) continue;
       if (knows_batch_size(inputs[i])) return false;
       reads_batch = reads_batch || axis_[inputs[i]] >= 0;
     }

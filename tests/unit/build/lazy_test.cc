@@ -263,5 +263,23 @@ TEST_F(LazyTest, ThreadsBuildOnTheSameValues) {
   EXPECT_EQ(wrong, 0);
 }
 
+// Each NonZero has a size of its own.
+TEST_F(LazyTest, ExpressionsThatNobodyNeedsAreForgotten) {
+  const uint64_t before = live_expressions();
+  const Lazy x = placeholder("kept_x", {symbol("kept_n"), number(4)});
+  const Lazy kept = op(NEF_OP_NONZERO, {op(NEF_OP_ADD, {x, x})});
+  const std::string shape = shape_str(kept.get()), input_shape = shape_str(x.get());
+  for (int i = 0; i < 20000; ++i) {
+    const Lazy sizes = op(NEF_OP_NONZERO, {x});
+    const Lazy doubled = op(NEF_OP_ADD, {sizes, sizes});
+    ASSERT_EQ(doubled.get()->dims().size(), 2u);
+  }
+  EXPECT_LT(live_expressions(), before + 4096);
+  EXPECT_EQ(shape_str(kept.get()), shape);
+  EXPECT_EQ(shape_str(x.get()), input_shape);
+  const Lazy again = placeholder("again_x", {symbol("kept_n"), number(4)});
+  EXPECT_EQ(again.get()->dims()[0], x.get()->dims()[0]);
+}
+
 }  // namespace
 }  // namespace nef::build

@@ -349,6 +349,16 @@ TEST_F(Fault, WeightsThatDoNotFitGoToTheCpu) {
   EXPECT_EQ(e.to, "cpu:0");
 }
 
+// Two failures of the last step (once before caches are evicted): the others are made once.
+TEST_F(Fault, WeightsThatFitArePackedOnce) {
+  ::setenv("NEF_FAULT_PREPARE", "relu", 1);
+  counts_->reset();
+  const Program p = on_fault(layer());
+  EXPECT_EQ(placement(p), "matmul@fault:0 add@fault:0 relu@cpu:0");
+  EXPECT_EQ(counts_->read().prepares, 4);  // matmul, add, relu twice
+  expect_right(run(p, {batch(6)})[0], 6);
+}
+
 // ---- compile failure
 
 TEST_F(Fault, WhatDoesNotCompileGoesToTheCpu) {

@@ -368,5 +368,25 @@ TEST(Dim, ImportedUnknownsStayApart) {
   EXPECT_EQ(to.import(from, u, memo), to.import(from, u, memo));
 }
 
+TEST(Dim, ASweptPoolKeepsWhatIsNeededAndGivesIdsOutAgain) {
+  DimPool pool;
+  const Dim n = pool.symbol("n"), m = pool.symbol("m");
+  const Dim kept = pool.floordiv(pool.add(n, 3), 2);
+  const std::string text = pool.str(kept);
+  const Dim lost = pool.mul(m, m);
+  const size_t all = pool.used();
+  const Dim roots[2] = {kept, 7};
+  pool.keep_only(roots);
+  EXPECT_LT(pool.used(), all);
+  EXPECT_EQ(pool.str(kept), text);
+  EXPECT_EQ(pool.symbol("n"), n);
+  EXPECT_EQ(pool.floordiv(pool.add(n, 3), 2), kept);
+  const size_t size = pool.size();
+  EXPECT_TRUE(is_expr(lost));
+  pool.unknown();
+  pool.symbol("other");
+  EXPECT_EQ(pool.size(), size);
+}
+
 }  // namespace
 }  // namespace nef::ir

@@ -50,10 +50,11 @@ class Placing : public ::testing::Test {
   // "matmul@gpu:0 (contraction with 1M parameters or more)", one a line.
   std::string place(PlacementOptions options = {}, std::set<std::string> refusing = {}) {
     if (!refusing.empty()) {
-      options.unserved = [this, refusing](size_t d, size_t r) -> std::string {
+      options.ask = [this, refusing](size_t d, size_t r) -> PlacementOptions::Answer {
+        static const std::string why = "not in the mood";
         const ir::NodeId root = regions.root(regions.list[r]);
         const std::string key = devices[d]->name + " " + ir::spec(graph.op(root)).snake;
-        return refusing.count(key) != 0 ? "not in the mood" : "";
+        return {refusing.count(key) != 0 ? &why : nullptr, false};
       };
     }
     regions = optimize::single_node_regions(graph);
