@@ -147,8 +147,8 @@ def symbols(library):
 
 def describe(variant, target):
     """Only what the headers name: the rest of a handle is nobody's business."""
-    must(["abidw", "--headers-dir", variant.include, "--drop-private-types", "--no-corpus-path",
-          "--no-comp-dir-path", "--out-file", target, variant.library])
+    must(["abidw", "--headers-dir", variant.include, "--drop-private-types", "--exported-interfaces-only",
+          "--no-show-locs", "--no-corpus-path", "--no-comp-dir-path", "--out-file", target, variant.library])
 
 
 # ---- layout

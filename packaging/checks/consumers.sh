@@ -281,15 +281,22 @@ for _ in $(seq 100); do [ -s "$work/address" ] && break || sleep 0.1; done
 reference="$(cat "$work/address")/models/demo:v1"
 DOCKER_CONFIG="$work" ./service --plain-http --publish "$reference" 2>"$work/log" || die "publish failed" "$(cat "$work/log")"
 port=$(/usr/bin/python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
-as_root env -i chroot "$image" /service --plain-http --model "oci://$reference" --listen "127.0.0.1:$port" \
+as_root env -i /usr/sbin/chroot "$image" /service --plain-http --model "oci://$reference" --listen "127.0.0.1:$port" \
   2>"$work/service.log" & servers+=($!)
-for _ in $(seq 100); do grep -q serving "$work/service.log" && break || sleep 0.1; done
-expect "the service answers from the bare root" '"shape":[1,32]' "$(/usr/bin/python3 - "$port" <<'EOF'
-import json, sys, urllib.request
+answer=$(/usr/bin/python3 - "$port" <<'EOF' || cat "$work/service.log"
+import json, sys, time, urllib.error, urllib.request
 body = json.dumps({"x": {"shape": [1, 64], "data": [0.5] * 64}}).encode()
-print(urllib.request.urlopen(f"http://127.0.0.1:{sys.argv[1]}/run", body, timeout=30).read().decode())
+for left in range(300, 0, -1):
+    try:
+        print(urllib.request.urlopen(f"http://127.0.0.1:{sys.argv[1]}/run", body, timeout=30).read().decode())
+        break
+    except urllib.error.URLError:  # it is not there yet
+        if left == 1:
+            raise
+        time.sleep(0.1)
 EOF
-)"
+)
+expect "the service answers from the bare root" '"shape":[1,32]' "$answer"
 
 # ---- figures
 

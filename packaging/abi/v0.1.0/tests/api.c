@@ -208,6 +208,50 @@ static void options_of_other_sizes(void) {
   nef_tensor_release(y);
 }
 
+static void mapped_tensors(void) {
+  FILE* file = tmpfile();
+  CHECK(file != NULL && fwrite("?\1\2\3\4", 1, 5, file) == 5 && fflush(file) == 0);
+  const int64_t shape[1] = {4}, longer[1] = {5};
+  nef_tensor* t;
+  uint8_t got[4];
+  OK(nef_tensor_map(NEF_UINT8, 1, shape, fileno(file), 1, "w", &t));
+  FAILS(nef_tensor_map(NEF_UINT8, 1, longer, fileno(file), 1, "w", &t), NEF_OUT_OF_RANGE, "w");
+  FAILS(nef_tensor_map(NEF_UINT8, 1, shape, fileno(file), UINT64_MAX, NULL, &t), NEF_OUT_OF_RANGE,
+        "tensor");
+  FAILS(nef_tensor_map(NEF_UINT8, 1, shape, -1, 0, NULL, &t), NEF_IO, "stat");
+  FAILS(nef_tensor_map(0, 1, shape, fileno(file), 0, NULL, &t), NEF_INVALID_ARGUMENT, "dtype");
+  fclose(file);
+  OK(nef_tensor_read(t, got, sizeof got));
+  CHECK(got[0] == 1 && got[3] == 4);
+  nef_tensor_release(t);
+}
+
+static void graphs_with_inputs(void) {
+  const nef_dim dims[1] = {{2, NULL, 0, 0}};
+  nef_tensor *a, *b, *y;
+  nef_graph* g;
+  OK(nef_tensor_input("a", NEF_FLOAT32, 1, dims, &a));
+  OK(nef_tensor_input("b", NEF_FLOAT32, 1, dims, &b));
+  OK(nef_neg(a, &y));
+  const nef_tensor *outs[1] = {y}, *ins[2] = {b, a}, *twice[2] = {a, a}, *wrong[1] = {y};
+  const char* names[1] = {"y"};
+  OK(nef_graph_capture_inputs(ins, 2, outs, names, 1, &g));
+  CHECK(nef_graph_input_count(g) == 2);
+  nef_tensor_info info;
+  info.struct_size = sizeof info;
+  OK(nef_graph_input(g, 0, &info));
+  CHECK(strcmp(info.name, "b") == 0);
+  nef_graph_release(g);
+  FAILS(nef_graph_capture_inputs(ins, 1, outs, names, 1, &g), NEF_UNKNOWN_NAME, "\"a\"");
+  FAILS(nef_graph_capture_inputs(twice, 2, outs, names, 1, &g), NEF_DUPLICATE_NAME, "\"a\"");
+  FAILS(nef_graph_capture_inputs(wrong, 1, outs, names, 1, &g), NEF_INVALID_ARGUMENT,
+        "placeholder");
+  FAILS(nef_graph_capture_inputs(NULL, 1, outs, names, 1, &g), NEF_INVALID_ARGUMENT, "inputs");
+  nef_tensor_release(a);
+  nef_tensor_release(b);
+  nef_tensor_release(y);
+}
+
 static void graphs_and_files(void) {
   const nef_dim dims[2] = {{0, "batch", 1, 8}, {2, NULL, 0, 0}};
   nef_tensor *x, *w = vector(10, 20), *y;
@@ -315,6 +359,8 @@ int main(void) {
   wrapped_memory();
   ops_by_name();
   options_of_other_sizes();
+  mapped_tensors();
+  graphs_with_inputs();
   graphs_and_files();
   devices();
   statuses_keep_apart();

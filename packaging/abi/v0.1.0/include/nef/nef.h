@@ -106,6 +106,21 @@ NEF_API NEF_NODISCARD nef_status* nef_tensor_wrap(nef_dtype dtype, size_t rank,
                                                   void (*release)(void* data, void* user),
                                                   void* user, nef_tensor** out);
 
+/**
+ * A tensor over a range of an open regular file, mapped read-only and not read: for weights that
+ * lie in files of other formats. Saving a graph streams such tensors through a small window, so
+ * that models larger than memory can be written; where the range is not aligned to the element
+ * size, a copy is made when a program is compiled. A file that is cut short while it is mapped
+ * ends the process with SIGBUS, as it does for every mapping.
+ *
+ * \param fd      stays the caller's and may be closed at once.
+ * \param offset  of the first byte; the file must hold all bytes that the shape needs.
+ * \param name    what a saved graph calls the tensor; NULL or "" for none.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_tensor_map(nef_dtype dtype, size_t rank, const int64_t* shape,
+                                                 int32_t fd, uint64_t offset, const char* name,
+                                                 nef_tensor** out);
+
 /** A placeholder: the named input of a graph to be captured. It has no data. */
 NEF_API NEF_NODISCARD nef_status* nef_tensor_input(const char* name, nef_dtype dtype, size_t rank,
                                                    const nef_dim* dims, nef_tensor** out);
@@ -121,6 +136,10 @@ NEF_API size_t nef_tensor_shape(const nef_tensor* tensor, int64_t* shape, size_t
 /** Dim `axis` as text ("batch", "2*seq", "384"), to be freed with nef_string_free; NULL when
  * axis is out of range or memory is short. */
 NEF_API char* nef_tensor_dim(const nef_tensor* tensor, size_t axis);
+/** The elements of an integer scalar or vector that follow from the shapes and constants it was
+ * made of, whatever the placeholders behind it hold: writes min(capacity, count) of them, `out`
+ * may be NULL for none, and returns their count; -1 where they are not all known. */
+NEF_API int64_t nef_tensor_known_ints(const nef_tensor* tensor, int64_t* out, size_t capacity);
 /** 1 when the value has been computed or was given. */
 NEF_API int32_t nef_tensor_ready(const nef_tensor* tensor);
 
@@ -190,6 +209,14 @@ typedef struct nef_tensor_info {
 NEF_API NEF_NODISCARD nef_status* nef_graph_capture(const nef_tensor* const* outputs,
                                                     const char* const* names, size_t count,
                                                     nef_graph** out);
+
+/** The same with the graph's inputs given: placeholders, in this order, whether an output depends
+ * on them or not. Depending on a placeholder that is not listed is an error. */
+NEF_API NEF_NODISCARD nef_status* nef_graph_capture_inputs(const nef_tensor* const* inputs,
+                                                           size_t n_inputs,
+                                                           const nef_tensor* const* outputs,
+                                                           const char* const* names,
+                                                           size_t n_outputs, nef_graph** out);
 
 typedef struct nef_load_options {
   size_t struct_size;

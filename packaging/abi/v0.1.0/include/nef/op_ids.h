@@ -154,7 +154,18 @@ enum {
   NEF_OP_XOR = 134,
   NEF_OP_FUSED_MATMUL = 135, /**< made by the engine only */
   NEF_OP_SHAPE_EXPR = 136, /**< made by the engine only */
-  NEF_OP_COUNT_ = 137 /**< grows with each release: not for switch or storage */
+  NEF_OP_LSTM = 137,
+  NEF_OP_GRU = 138,
+  NEF_OP_RNN = 139,
+  NEF_OP_QUANTIZE_LINEAR = 140,
+  NEF_OP_DEQUANTIZE_LINEAR = 141,
+  NEF_OP_DYNAMIC_QUANTIZE_LINEAR = 142,
+  NEF_OP_MATMUL_INTEGER = 143,
+  NEF_OP_QLINEAR_MATMUL = 144,
+  NEF_OP_CONV_INTEGER = 145,
+  NEF_OP_QLINEAR_CONV = 146,
+  NEF_OP_MATMUL_NBITS = 147,
+  NEF_OP_COUNT_ = 148 /**< grows with each release: not for switch or storage */
 };
 
 /** Attributes of ArgMax. */
@@ -503,6 +514,76 @@ enum {
   NEF_FUSED_MATMUL_TRANS_A = 0, /**< int */
   NEF_FUSED_MATMUL_TRANS_B = 1, /**< int */
   NEF_FUSED_MATMUL_ALPHA = 2 /**< float */
+};
+/** Attributes of LSTM. */
+enum {
+  NEF_LSTM_ACTIVATION_ALPHA = 0, /**< floats */
+  NEF_LSTM_ACTIVATION_BETA = 1, /**< floats */
+  NEF_LSTM_ACTIVATIONS = 2, /**< string */
+  NEF_LSTM_CLIP = 3, /**< float */
+  NEF_LSTM_DIRECTION = 4, /**< string */
+  NEF_LSTM_HIDDEN_SIZE = 5, /**< int */
+  NEF_LSTM_LAYOUT = 6, /**< int */
+  NEF_LSTM_INPUT_FORGET = 7 /**< bool */
+};
+/** Attributes of GRU. */
+enum {
+  NEF_GRU_ACTIVATION_ALPHA = 0, /**< floats */
+  NEF_GRU_ACTIVATION_BETA = 1, /**< floats */
+  NEF_GRU_ACTIVATIONS = 2, /**< string */
+  NEF_GRU_CLIP = 3, /**< float */
+  NEF_GRU_DIRECTION = 4, /**< string */
+  NEF_GRU_HIDDEN_SIZE = 5, /**< int */
+  NEF_GRU_LAYOUT = 6, /**< int */
+  NEF_GRU_LINEAR_BEFORE_RESET = 7 /**< bool */
+};
+/** Attributes of RNN. */
+enum {
+  NEF_RNN_ACTIVATION_ALPHA = 0, /**< floats */
+  NEF_RNN_ACTIVATION_BETA = 1, /**< floats */
+  NEF_RNN_ACTIVATIONS = 2, /**< string */
+  NEF_RNN_CLIP = 3, /**< float */
+  NEF_RNN_DIRECTION = 4, /**< string */
+  NEF_RNN_HIDDEN_SIZE = 5, /**< int */
+  NEF_RNN_LAYOUT = 6 /**< int */
+};
+/** Attributes of QuantizeLinear. */
+enum {
+  NEF_QUANTIZE_LINEAR_AXIS = 0, /**< int */
+  NEF_QUANTIZE_LINEAR_BLOCK_SIZE = 1, /**< int */
+  NEF_QUANTIZE_LINEAR_OUTPUT_DTYPE = 2, /**< dtype */
+  NEF_QUANTIZE_LINEAR_PRECISION = 3 /**< dtype */
+};
+/** Attributes of DequantizeLinear. */
+enum {
+  NEF_DEQUANTIZE_LINEAR_AXIS = 0, /**< int */
+  NEF_DEQUANTIZE_LINEAR_BLOCK_SIZE = 1, /**< int */
+  NEF_DEQUANTIZE_LINEAR_OUTPUT_DTYPE = 2 /**< dtype */
+};
+/** Attributes of ConvInteger. */
+enum {
+  NEF_CONV_INTEGER_AUTO_PAD = 0, /**< string */
+  NEF_CONV_INTEGER_DILATIONS = 1, /**< ints */
+  NEF_CONV_INTEGER_GROUP = 2, /**< int */
+  NEF_CONV_INTEGER_KERNEL_SHAPE = 3, /**< ints */
+  NEF_CONV_INTEGER_PADS = 4, /**< ints */
+  NEF_CONV_INTEGER_STRIDES = 5 /**< ints */
+};
+/** Attributes of QLinearConv. */
+enum {
+  NEF_QLINEAR_CONV_AUTO_PAD = 0, /**< string */
+  NEF_QLINEAR_CONV_DILATIONS = 1, /**< ints */
+  NEF_QLINEAR_CONV_GROUP = 2, /**< int */
+  NEF_QLINEAR_CONV_KERNEL_SHAPE = 3, /**< ints */
+  NEF_QLINEAR_CONV_PADS = 4, /**< ints */
+  NEF_QLINEAR_CONV_STRIDES = 5 /**< ints */
+};
+/** Attributes of MatMulNBits. */
+enum {
+  NEF_MATMUL_NBITS_K = 0, /**< int */
+  NEF_MATMUL_NBITS_N = 1, /**< int */
+  NEF_MATMUL_NBITS_BITS = 2, /**< int */
+  NEF_MATMUL_NBITS_BLOCK_SIZE = 3 /**< int */
 };
 
 #endif /* NEF_OP_IDS_H */

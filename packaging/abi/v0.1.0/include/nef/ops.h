@@ -2191,6 +2191,366 @@ NEF_API NEF_NODISCARD nef_status* nef_where(
 NEF_API NEF_NODISCARD nef_status* nef_xor(
     const nef_tensor* a, const nef_tensor* b, nef_tensor** out_output);
 
+/** Options of nef_lstm; fill with nef_lstm_options_init first. */
+typedef struct nef_lstm_options {
+  size_t struct_size; /**< set by _init */
+  const nef_tensor* sequence_lens; /**< int32; NULL means absent */
+  const nef_tensor* initial_h; /**< float16, bfloat16, float32 or float64; NULL means absent */
+  const nef_tensor* initial_c; /**< float16, bfloat16, float32 or float64; NULL means absent */
+  const nef_tensor* p; /**< float16, bfloat16, float32 or float64; NULL means absent */
+  const double* activation_alpha; /**< NULL means absent */
+  size_t n_activation_alpha;
+  const double* activation_beta; /**< NULL means absent */
+  size_t n_activation_beta;
+  const char* activations; /**< NULL means absent */
+  double clip; /**< read only with has_clip */
+  int64_t has_clip; /**< 1 when clip is given; default 0 */
+  int64_t hidden_size; /**< read only with has_hidden_size */
+  int64_t has_hidden_size; /**< 1 when hidden_size is given; default 0 */
+  int64_t layout; /**< default 0 */
+  int64_t input_forget; /**< 0 or 1; default 0 */
+} nef_lstm_options;
+/** Sets every option to its default. NULL is a no-op. */
+NEF_API void nef_lstm_options_init(nef_lstm_options* options, size_t struct_size);
+
+/**
+ * \brief LSTM: Long short-term memory over x [sequence, batch, input] (layout 1: [batch,
+ * sequence, input]), one or two directions. w [directions, 4 * hidden, input] and r [directions,
+ * 4 * hidden, hidden] hold the gates i, o, f, c; b [directions, 8 * hidden] their two biases, p
+ * [directions, 3 * hidden] peepholes of i, o, f. y is [sequence, directions, batch, hidden]
+ * (layout 1: [batch, sequence, directions, hidden]), y_h and y_c the last states [directions,
+ * batch, hidden] (layout 1: batch first). Steps from sequence_lens[b] on give 0 in y.
+ * activations: names f, g, h of each direction separated by commas, Sigmoid,Tanh,Tanh when
+ * absent. clip limits what goes into activations.
+ *
+ * \param x float16, bfloat16, float32 or float64
+ * \param w float16, bfloat16, float32 or float64
+ * \param r float16, bfloat16, float32 or float64
+ * \param b float16, bfloat16, float32 or float64; NULL means absent
+ * \param direction forward, reverse, bidirectional; usually forward
+ * \param options NULL for the defaults
+ * \param[out] out_y the dtype of x
+ * \param[out] out_y_h the dtype of x
+ * \param[out] out_y_c the dtype of x
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_lstm(
+    const nef_tensor* x, const nef_tensor* w, const nef_tensor* r, const nef_tensor* b,
+    const char* direction, const nef_lstm_options* options, nef_tensor** out_y,
+    nef_tensor** out_y_h, nef_tensor** out_y_c);
+
+/** Options of nef_gru; fill with nef_gru_options_init first. */
+typedef struct nef_gru_options {
+  size_t struct_size; /**< set by _init */
+  const nef_tensor* sequence_lens; /**< int32; NULL means absent */
+  const nef_tensor* initial_h; /**< float16, bfloat16, float32 or float64; NULL means absent */
+  const double* activation_alpha; /**< NULL means absent */
+  size_t n_activation_alpha;
+  const double* activation_beta; /**< NULL means absent */
+  size_t n_activation_beta;
+  const char* activations; /**< NULL means absent */
+  double clip; /**< read only with has_clip */
+  int64_t has_clip; /**< 1 when clip is given; default 0 */
+  int64_t hidden_size; /**< read only with has_hidden_size */
+  int64_t has_hidden_size; /**< 1 when hidden_size is given; default 0 */
+  int64_t layout; /**< default 0 */
+  int64_t linear_before_reset; /**< 0 or 1; default 0 */
+} nef_gru_options;
+/** Sets every option to its default. NULL is a no-op. */
+NEF_API void nef_gru_options_init(nef_gru_options* options, size_t struct_size);
+
+/**
+ * \brief GRU: Gated recurrent unit, shapes as in LSTM with 3 gates z, r, h: w [directions, 3 *
+ * hidden, input], r [directions, 3 * hidden, hidden], b [directions, 6 * hidden].
+ * linear_before_reset applies the reset gate behind the product with r instead of before it.
+ * activations: f, g of each direction separated by commas, Sigmoid,Tanh when absent.
+ *
+ * \param x float16, bfloat16, float32 or float64
+ * \param w float16, bfloat16, float32 or float64
+ * \param r float16, bfloat16, float32 or float64
+ * \param b float16, bfloat16, float32 or float64; NULL means absent
+ * \param direction forward, reverse, bidirectional; usually forward
+ * \param options NULL for the defaults
+ * \param[out] out_y the dtype of x
+ * \param[out] out_y_h the dtype of x
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_gru(
+    const nef_tensor* x, const nef_tensor* w, const nef_tensor* r, const nef_tensor* b,
+    const char* direction, const nef_gru_options* options, nef_tensor** out_y,
+    nef_tensor** out_y_h);
+
+/** Options of nef_rnn; fill with nef_rnn_options_init first. */
+typedef struct nef_rnn_options {
+  size_t struct_size; /**< set by _init */
+  const nef_tensor* sequence_lens; /**< int32; NULL means absent */
+  const nef_tensor* initial_h; /**< float16, bfloat16, float32 or float64; NULL means absent */
+  const double* activation_alpha; /**< NULL means absent */
+  size_t n_activation_alpha;
+  const double* activation_beta; /**< NULL means absent */
+  size_t n_activation_beta;
+  const char* activations; /**< NULL means absent */
+  double clip; /**< read only with has_clip */
+  int64_t has_clip; /**< 1 when clip is given; default 0 */
+  int64_t hidden_size; /**< read only with has_hidden_size */
+  int64_t has_hidden_size; /**< 1 when hidden_size is given; default 0 */
+  int64_t layout; /**< default 0 */
+} nef_rnn_options;
+/** Sets every option to its default. NULL is a no-op. */
+NEF_API void nef_rnn_options_init(nef_rnn_options* options, size_t struct_size);
+
+/**
+ * \brief RNN: Simple recurrent layer h = f(x w' + h r' + b), shapes as in LSTM with one gate: b
+ * is [directions, 2 * hidden]. activations: f of each direction separated by commas, Tanh when
+ * absent.
+ *
+ * \param x float16, bfloat16, float32 or float64
+ * \param w float16, bfloat16, float32 or float64
+ * \param r float16, bfloat16, float32 or float64
+ * \param b float16, bfloat16, float32 or float64; NULL means absent
+ * \param direction forward, reverse, bidirectional; usually forward
+ * \param options NULL for the defaults
+ * \param[out] out_y the dtype of x
+ * \param[out] out_y_h the dtype of x
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_rnn(
+    const nef_tensor* x, const nef_tensor* w, const nef_tensor* r, const nef_tensor* b,
+    const char* direction, const nef_rnn_options* options, nef_tensor** out_y,
+    nef_tensor** out_y_h);
+
+/** Options of nef_quantize_linear; fill with nef_quantize_linear_options_init first. */
+typedef struct nef_quantize_linear_options {
+  size_t struct_size; /**< set by _init */
+  int64_t block_size; /**< default 0 */
+  nef_dtype output_dtype; /**< 0 means absent */
+  int32_t reserved_output_dtype; /**< must be 0 */
+  nef_dtype precision; /**< 0 means absent */
+  int32_t reserved_precision; /**< must be 0 */
+} nef_quantize_linear_options;
+/** Sets every option to its default. NULL is a no-op. */
+NEF_API void nef_quantize_linear_options_init(nef_quantize_linear_options* options,
+    size_t struct_size);
+
+/**
+ * \brief QuantizeLinear: saturate(round(x / y_scale) + y_zero_point), halves to even. y_scale is
+ * a scalar (or one element), a vector along axis, or with block_size of x's shape but for
+ * ceil(size / block_size) along axis; y_zero_point has its shape. The result has the dtype of
+ * y_zero_point, else output_dtype, else uint8. The quotient is rounded to the dtype precision, by
+ * default that of y_scale (float32 for int32). NaN becomes the zero point.
+ *
+ * \param x int32, float16, bfloat16, float32 or float64
+ * \param y_scale int32, float16, bfloat16, float32 or float64
+ * \param y_zero_point int8, uint8, int16 or uint16; NULL means absent
+ * \param axis an integer; usually 1
+ * \param options NULL for the defaults
+ * \param[out] out_y the dtype of y_zero_point
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_quantize_linear(
+    const nef_tensor* x, const nef_tensor* y_scale, const nef_tensor* y_zero_point, int64_t axis,
+    const nef_quantize_linear_options* options, nef_tensor** out_y);
+
+/** Options of nef_dequantize_linear; fill with nef_dequantize_linear_options_init first. */
+typedef struct nef_dequantize_linear_options {
+  size_t struct_size; /**< set by _init */
+  int64_t block_size; /**< default 0 */
+  nef_dtype output_dtype; /**< 0 means absent */
+  int32_t reserved_output_dtype; /**< must be 0 */
+} nef_dequantize_linear_options;
+/** Sets every option to its default. NULL is a no-op. */
+NEF_API void nef_dequantize_linear_options_init(nef_dequantize_linear_options* options,
+    size_t struct_size);
+
+/**
+ * \brief DequantizeLinear: (x - x_zero_point) * x_scale, with scales as in QuantizeLinear. The
+ * result has the dtype output_dtype, by default that of x_scale.
+ *
+ * \param x int8, uint8, int16, uint16 or int32
+ * \param x_scale float16, bfloat16, float32 or float64
+ * \param x_zero_point int8, uint8, int16, uint16 or int32; NULL means absent
+ * \param axis an integer; usually 1
+ * \param options NULL for the defaults
+ * \param[out] out_y float16, bfloat16, float32 or float64
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_dequantize_linear(
+    const nef_tensor* x, const nef_tensor* x_scale, const nef_tensor* x_zero_point, int64_t axis,
+    const nef_dequantize_linear_options* options, nef_tensor** out_y);
+
+/**
+ * \brief DynamicQuantizeLinear: x as uint8 with the scale and zero point that its own range,
+ * widened to hold 0, calls for: y_scale = (max - min) / 255. Where x holds nothing but 0, or
+ * nothing at all, the scale is 1 (ONNX divides 0 by 0).
+ *
+ * \param x float32
+ * \param[out] out_y uint8
+ * \param[out] out_y_scale float32
+ * \param[out] out_y_zero_point uint8
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_dynamic_quantize_linear(
+    const nef_tensor* x, nef_tensor** out_y, nef_tensor** out_y_scale,
+    nef_tensor** out_y_zero_point);
+
+/**
+ * \brief MatMulInteger: (a - a_zero_point) (b - b_zero_point) as MatMul, in int32 that wraps.
+ * a_zero_point is a scalar or one per row of a, b_zero_point a scalar or one per column of b.
+ *
+ * \param a int8 or uint8
+ * \param b int8 or uint8
+ * \param a_zero_point int8 or uint8; NULL means absent
+ * \param b_zero_point int8 or uint8; NULL means absent
+ * \param[out] out_y int32
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_matmul_integer(
+    const nef_tensor* a, const nef_tensor* b, const nef_tensor* a_zero_point,
+    const nef_tensor* b_zero_point, nef_tensor** out_y);
+
+/**
+ * \brief QLinearMatMul: MatMul of quantised tensors: the sum of (a - a_zero_point) (b -
+ * b_zero_point) times a_scale * b_scale / y_scale, rounded half to even, plus y_zero_point,
+ * saturated. What belongs to a may be one per row, what belongs to b one per column, what belongs
+ * to y is a scalar.
+ *
+ * \param a int8 or uint8
+ * \param a_scale float16, bfloat16, float32 or float64
+ * \param a_zero_point int8 or uint8
+ * \param b int8 or uint8
+ * \param b_scale float16, bfloat16, float32 or float64
+ * \param b_zero_point int8 or uint8
+ * \param y_scale float16, bfloat16, float32 or float64
+ * \param y_zero_point int8 or uint8
+ * \param[out] out_y the dtype of y_zero_point
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_qlinear_matmul(
+    const nef_tensor* a, const nef_tensor* a_scale, const nef_tensor* a_zero_point,
+    const nef_tensor* b, const nef_tensor* b_scale, const nef_tensor* b_zero_point,
+    const nef_tensor* y_scale, const nef_tensor* y_zero_point, nef_tensor** out_y);
+
+/** Options of nef_conv_integer; fill with nef_conv_integer_options_init first. */
+typedef struct nef_conv_integer_options {
+  size_t struct_size; /**< set by _init */
+  const char* auto_pad; /**< NOTSET, SAME_UPPER, SAME_LOWER, VALID; default NOTSET */
+  const int64_t* dilations; /**< NULL means absent */
+  size_t n_dilations;
+  int64_t group; /**< default 1 */
+  const int64_t* kernel_shape; /**< NULL means absent */
+  size_t n_kernel_shape;
+  const int64_t* pads; /**< NULL means absent */
+  size_t n_pads;
+  const int64_t* strides; /**< NULL means absent */
+  size_t n_strides;
+} nef_conv_integer_options;
+/** Sets every option to its default. NULL is a no-op. */
+NEF_API void nef_conv_integer_options_init(nef_conv_integer_options* options, size_t struct_size);
+
+/**
+ * \brief ConvInteger: Conv of x - x_zero_point and w - w_zero_point in int32 that wraps; padding
+ * is x_zero_point. x_zero_point is a scalar, w_zero_point a scalar or one per output channel.
+ *
+ * \param x int8 or uint8
+ * \param w int8 or uint8
+ * \param x_zero_point int8 or uint8; NULL means absent
+ * \param w_zero_point int8 or uint8; NULL means absent
+ * \param options NULL for the defaults
+ * \param[out] out_y int32
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_conv_integer(
+    const nef_tensor* x, const nef_tensor* w, const nef_tensor* x_zero_point,
+    const nef_tensor* w_zero_point, const nef_conv_integer_options* options, nef_tensor** out_y);
+
+/** Options of nef_qlinear_conv; fill with nef_qlinear_conv_options_init first. */
+typedef struct nef_qlinear_conv_options {
+  size_t struct_size; /**< set by _init */
+  const char* auto_pad; /**< NOTSET, SAME_UPPER, SAME_LOWER, VALID; default NOTSET */
+  const int64_t* dilations; /**< NULL means absent */
+  size_t n_dilations;
+  int64_t group; /**< default 1 */
+  const int64_t* kernel_shape; /**< NULL means absent */
+  size_t n_kernel_shape;
+  const int64_t* pads; /**< NULL means absent */
+  size_t n_pads;
+  const int64_t* strides; /**< NULL means absent */
+  size_t n_strides;
+} nef_qlinear_conv_options;
+/** Sets every option to its default. NULL is a no-op. */
+NEF_API void nef_qlinear_conv_options_init(nef_qlinear_conv_options* options, size_t struct_size);
+
+/**
+ * \brief QLinearConv: Conv of quantised tensors: the sum of (x - x_zero_point) (w - w_zero_point)
+ * and b, times x_scale * w_scale / y_scale, rounded half to even, plus y_zero_point, saturated.
+ * Padding is x_zero_point. What belongs to w is a scalar or one per output channel, the rest are
+ * scalars.
+ *
+ * \param x int8 or uint8
+ * \param x_scale float32
+ * \param x_zero_point int8 or uint8
+ * \param w int8 or uint8
+ * \param w_scale float32
+ * \param w_zero_point int8 or uint8
+ * \param y_scale float32
+ * \param y_zero_point int8 or uint8
+ * \param b int32; NULL means absent
+ * \param options NULL for the defaults
+ * \param[out] out_y the dtype of y_zero_point
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_qlinear_conv(
+    const nef_tensor* x, const nef_tensor* x_scale, const nef_tensor* x_zero_point,
+    const nef_tensor* w, const nef_tensor* w_scale, const nef_tensor* w_zero_point,
+    const nef_tensor* y_scale, const nef_tensor* y_zero_point, const nef_tensor* b,
+    const nef_qlinear_conv_options* options, nef_tensor** out_y);
+
+/**
+ * \brief MatMulNBits: a [..., k] times the transpose of b, a matrix [n, k] of unsigned integers
+ * of 2, 4 or 8 bits in blocks along k: b is [n, blocks, block_size * bits / 8], the lowest bits
+ * first, scales one per block [n * blocks] or [n, blocks], and a weight (q - zero point) * scale.
+ * zero_points are floats like scales, or packed like b, each row padded to bytes: [n, ceil(blocks
+ * * bits / 8)] or flat; 2^(bits - 1) when absent.
+ *
+ * \param a float16, bfloat16, float32 or float64
+ * \param b uint8
+ * \param scales float16, bfloat16, float32 or float64
+ * \param zero_points uint8, float16, bfloat16, float32 or float64; NULL means absent
+ * \param bias float16, bfloat16, float32 or float64; NULL means absent
+ * \param k an integer
+ * \param n an integer
+ * \param bits an integer; usually 4
+ * \param block_size an integer
+ * \param[out] out_y the dtype of a
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_matmul_nbits(
+    const nef_tensor* a, const nef_tensor* b, const nef_tensor* scales,
+    const nef_tensor* zero_points, const nef_tensor* bias, int64_t k, int64_t n, int64_t bits,
+    int64_t block_size, nef_tensor** out_y);
+
 #ifdef __cplusplus
 }
 #endif
