@@ -209,8 +209,9 @@ typedef struct nef_backend {
   void (*evict)(int32_t device);
 
   /** Can this region run here? Returns 0 when not (and says why in err), else 1. For a region of
-   * one node the answer may depend on op, dtypes, ranks and attributes only, not on dims or
-   * literals: it is remembered by those. */
+   * one node the answer may depend on op, dtypes, ranks, attributes, and which inputs are constant
+   * or the same value, not on dims or literals: it is remembered by those. For one of several nodes
+   * it may depend on dims too. A value that is read as data and as a host input is two values. */
   int32_t (*supports)(int32_t device, const nef_backend_region* region, nef_backend_error* err);
 
   /**
