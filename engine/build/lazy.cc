@@ -52,7 +52,10 @@ class LazyFactory {
                           std::span<const int64_t> attrs, std::span<const Output> outputs) {
     static_assert(sizeof(LazyNode) % 8 == 0 && sizeof(LazyTensor) % 8 == 0);
     size_t n_dims = 0;
-    for (const Output& o : outputs) n_dims += o.shape.view().size();
+    for (const Output& o : outputs) {
+      const std::span<const Dim> d = o.shape.view();
+      n_dims += ir::dims_static(d) ? d.size() : 2 * d.size();
+    }
     const size_t at_inputs = sizeof(LazyNode) + outputs.size() * sizeof(LazyTensor);
     const size_t at_attrs = at_inputs + inputs.size() * sizeof(LazyTensor*);
     const size_t at_dims = at_attrs + attrs.size_bytes();
@@ -82,8 +85,9 @@ class LazyFactory {
                            outputs[i].dtype,
                            static_cast<uint32_t>(d.size())};
       if (!d.empty()) std::memcpy(dims, d.data(), d.size_bytes());
-      dims += d.size_bytes();
-      node->symbolic_ = node->symbolic_ || !ir::dims_static(d);
+      const bool symbolic = !ir::dims_static(d);
+      dims += symbolic ? 2 * d.size_bytes() : d.size_bytes();
+      node->symbolic_ = node->symbolic_ || symbolic;
     }
     g_live.fetch_add(1, std::memory_order_relaxed);
     return node;
@@ -206,15 +210,17 @@ ir::Operand lazy_operand(const LazyTensor* t, bool host, std::vector<Dim>* stora
   o.present = true;
   o.dtype = t->dtype;
   o.dims = t->dims();
-  if (const std::vector<Dim>* content = known_content(t); content != nullptr) {
+  // Elements that were dims of unknown size are numbers once there is data.
+  const std::vector<Dim>* content = known_content(t);
+  if (content != nullptr && (ir::dims_static(*content) || data_of(t) == nullptr)) {
     o.has_content = true;
     o.content = *content;
     return o;
   }
   const bool index = t->dtype == NEF_INT64 || t->dtype == NEF_INT32;
   const bool real = host && (t->dtype == NEF_FLOAT32 || t->dtype == NEF_FLOAT64);
-  if (t->rank > 1 || (!index && !real)) return o;
-  const size_t n = t->rank == 0 ? 1 : static_cast<size_t>(t->dims()[0]);
+  if (t->rank > 1 || (!index && !real) || !ir::dims_static(o.dims)) return o;
+  const size_t n = t->rank == 0 ? 1 : static_cast<size_t>(o.dims[0]);
   if (n > ir::kMaxContent) return o;
   const auto data = data_of(t);
   if (data == nullptr) return o;
@@ -304,12 +310,18 @@ std::shared_ptr<ir::Buffer> data_of(const LazyTensor* t) {
   return t->data;
 }
 
-void materialise(LazyTensor* t, std::shared_ptr<ir::Buffer> data) {
+void materialise(LazyTensor* t, std::shared_ptr<ir::Buffer> data, std::span<const int64_t> dims) {
   std::vector<LazyTensor*> let_go;
   {
     std::lock_guard lock(lazy_mutex());
     // Another thread was first: views of its data are out already.
     if (t->data != nullptr) return;
+    if (!ir::dims_static(t->dims())) {
+      const uint32_t numbers = t->dims_offset + t->rank * static_cast<uint32_t>(sizeof(Dim));
+      std::copy(dims.begin(), dims.end(),
+                reinterpret_cast<Dim*>(reinterpret_cast<char*>(t) + numbers));
+      t->dims_offset.store(numbers, std::memory_order_release);
+    }
     t->data = std::move(data);
     LazyNode* node = t->node;
     for (const LazyTensor& out : node->outputs()) {

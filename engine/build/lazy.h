@@ -28,14 +28,17 @@ struct LazyTensor {
   LazyNode* node;
   std::shared_ptr<ir::Buffer> data;  // guarded by lazy_mutex(); set = materialised
   uint32_t index;
-  uint32_t dims_offset;  // in bytes from here, in the node's memory
+  // In bytes from here, in the node's memory. Symbolic dims have room for numbers behind them, and
+  // this moves there once a run has told them.
+  std::atomic<uint32_t> dims_offset;
   nef_dtype dtype;
   uint32_t rank;
 
   // Symbols belong to lazy_pool().
   std::span<const ir::Dim> dims() const {
-    return {reinterpret_cast<const ir::Dim*>(reinterpret_cast<const char*>(this) + dims_offset),
-            rank};
+    const char* at =
+        reinterpret_cast<const char*>(this) + dims_offset.load(std::memory_order_acquire);
+    return {reinterpret_cast<const ir::Dim*>(at), rank};
   }
 };
 
@@ -59,7 +62,8 @@ class LazyNode {
   friend struct Capture;
   friend void retain(LazyTensor* t);
   friend void release(LazyTensor* t);
-  friend void materialise(LazyTensor* t, std::shared_ptr<ir::Buffer> data);
+  friend void materialise(LazyTensor* t, std::shared_ptr<ir::Buffer> data,
+                          std::span<const int64_t> dims);
   friend const std::vector<ir::Dim>* known_content(const LazyTensor* t);
   friend bool is_symbolic(const LazyTensor* t);
   LazyNode() = default;
@@ -111,8 +115,10 @@ void make_op(nef_op op, std::span<LazyTensor* const> inputs, std::vector<int64_t
 
 // The data of a value if it has been materialised.
 std::shared_ptr<ir::Buffer> data_of(const LazyTensor* t);
-// Gives an op's output its data; a node all of whose outputs have data lets its inputs go.
-void materialise(LazyTensor* t, std::shared_ptr<ir::Buffer> data);
+// Gives an op's output its data; a node all of whose outputs have data lets its inputs go. `dims`
+// are the numbers that a run found for it; static ones may be left out.
+void materialise(LazyTensor* t, std::shared_ptr<ir::Buffer> data,
+                 std::span<const int64_t> dims = {});
 
 enum class LeafMode {
   Inputs,     // leaves become graph inputs (the lazy door: same program for new data)

@@ -25,8 +25,10 @@ class Lowering {
     p_.steps.reserve(p_.regions.list.size());
     p_.step_values.reserve(2 * graph_.value_count());
     external_slots();
+    find_late_symbols();
     for (uint32_t r = 0; r < p_.regions.list.size(); ++r) lower_region(r);
     finish_outputs();
+    if (late_) spread_levels();
   }
 
  private:
@@ -99,7 +101,7 @@ class Lowering {
 
   void add_copy(uint32_t from, uint32_t to, uint16_t device) {
     p_.steps.push_back(
-        {Step::Kind::Copy, device, 0, static_cast<uint32_t>(p_.step_values.size()), 2, nullptr});
+        {Step::Kind::Copy, device, 0, static_cast<uint32_t>(p_.step_values.size()), 2, nullptr, 0});
     for (uint32_t s : {from, to}) {
       p_.step_values.push_back({p_.slots[s].value, s});
       touch(s);
@@ -120,7 +122,7 @@ class Lowering {
       return;
     }
     const uint16_t device = p_.placement.device[r];
-    if (p_.placement.reason[r] == plan::Reason::View) return alias(root, device);
+    if (p_.placement.reason[r] == plan::Reason::View) return alias(r, root, device);
     const uint16_t space = space_of(device);
     region_.set(graph_, p_.regions, region);
     const auto values = region_.values();
@@ -142,16 +144,92 @@ class Lowering {
       if (region_.kind(i) != NEF_VALUE_OUTPUT) continue;
       slots[i] = output_slot(values[i], space, device);
     }
-    p_.steps.push_back({Step::Kind::Launch, device, r, static_cast<uint32_t>(p_.step_values.size()),
-                        static_cast<uint32_t>(values.size()), nullptr});
+    const auto first_value = static_cast<uint32_t>(p_.step_values.size());
+    const auto count = static_cast<uint32_t>(values.size());
+    if (opens_level(root)) add_size(r, device, first_value, count);
+    p_.steps.push_back({Step::Kind::Launch, device, r, first_value, count, nullptr, 0});
     for (size_t i = 0; i < values.size(); ++i) {
       p_.step_values.push_back({values[i], slots[i]});
       if (slots[i] != ir::kNone) touch(slots[i]);
     }
   }
 
+  // ---- sizes that become known in a run
+
+  // Levels of the expressions that are known from the start; nothing to do when all are.
+  void find_late_symbols() {
+    const ir::DimPool& pool = graph_.pool();
+    if (pool.size() == 0) return;
+    std::vector<Level>& level = p_.expr_level;
+    level.assign(pool.size(), kNoLevel);
+    for (ValueId v : graph_.graph_inputs()) {
+      for (ir::Dim d : graph_.dims(v)) {
+        if (pool.is_symbol(d)) level[ir::expr_id(d)] = 0;
+      }
+    }
+    spread_levels();
+    late_ = std::find(level.begin(), level.end(), kNoLevel) != level.end();
+    if (!late_) level.clear();
+  }
+
+  // An expression is known when everything it refers to is; it refers to earlier ones only.
+  void spread_levels() {
+    const ir::DimPool& pool = graph_.pool();
+    std::vector<Level>& level = p_.expr_level;
+    for (uint32_t id = 0; id < level.size(); ++id) {
+      const ir::DimPool::Expr& e = pool.expr(ir::DimPool::dim_of(id));
+      if (e.kind == ir::DimPool::Kind::Symbol) continue;
+      Level most = 0;
+      for (ir::Dim d : {e.a, e.b}) {
+        if (ir::is_expr(d)) most = std::max(most, level[ir::expr_id(d)]);
+      }
+      for (const ir::DimPool::Term& t : e.terms) {
+        for (uint32_t atom : t.atoms) most = std::max(most, level[atom]);
+      }
+      level[id] = most;
+    }
+  }
+
+  // Does the node make values of sizes that were not known before it? Then they are from now on.
+  bool opens_level(NodeId root) {
+    if (!late_) return false;
+    bool opens = false;
+    for (uint32_t i = 0; i < graph_.output_count(root); ++i) {
+      for (ir::Dim d : graph_.dims(graph_.output(root, i))) {
+        if (!graph_.pool().is_symbol(d) || p_.expr_level[ir::expr_id(d)] != kNoLevel) continue;
+        p_.expr_level[ir::expr_id(d)] = p_.levels;
+        opens = true;
+      }
+    }
+    if (opens) ++p_.levels;
+    return opens;
+  }
+
+  void add_size(uint32_t r, uint16_t device, uint32_t first_value, uint32_t count) {
+    p_.steps.push_back({Step::Kind::Size, device, r, first_value, count, nullptr, p_.levels - 1});
+  }
+
+  // A view is no launch: the step that finds its dims has values of its own.
+  void size_view(uint32_t r, NodeId root, uint16_t device) {
+    const auto inputs = graph_.inputs(root);
+    std::vector<StepValue> values;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const bool read = inputs[i] != ir::kNone && is_host_input(graph_.op(root), i);
+      values.push_back({inputs[i] == ir::kNone ? graph_.output(root) : inputs[i],
+                        read ? slot_in(inputs[i], kHost, device) : ir::kNone});
+    }
+    values.push_back({graph_.output(root), ir::kNone});
+    p_.step_values.insert(p_.step_values.end(), values.begin(), values.end());
+    const auto count = static_cast<uint32_t>(values.size());
+    add_size(r, device, static_cast<uint32_t>(p_.step_values.size()) - count, count);
+    for (const StepValue& v : values) {
+      if (v.slot != ir::kNone) touch(v.slot);
+    }
+  }
+
   // A view shares its input's slots; only a graph output needs bytes of its own.
-  void alias(NodeId root, uint16_t device) {
+  void alias(uint32_t r, NodeId root, uint16_t device) {
+    if (opens_level(root)) size_view(r, root, device);
     const ValueId in = graph_.inputs(root)[0], out = graph_.output(root);
     if (host_slot_[out] != ir::kNone) {
       const uint32_t from = slot_in(in, kHost, device);
@@ -231,6 +309,7 @@ class Lowering {
   std::unordered_map<ValueId, bool> filled_;             // of those, copied to the host
   std::vector<bool> home_;                               // per graph output
   uint32_t shape_count_ = 0;
+  bool late_ = false;  // are there sizes that only a run can tell?
   RegionValues region_;  // of the region at hand
   std::vector<uint32_t> region_slots_;
 };

@@ -47,14 +47,25 @@ struct Slot {
   uint32_t first, last;  // waves during which it is needed
 };
 
+// How far a run has come when a size is known: 0 = when it starts; k = when the k-th step that
+// finds sizes has run. Values, slots and scratch belong to the level of their sizes.
+using Level = uint32_t;
+constexpr Level kNoLevel = ir::kNone;
+
 struct Step {
-  enum class Kind : uint8_t { Launch, Copy };
+  enum class Kind : uint8_t {
+    Launch,
+    Copy,
+    Size  // finds the dims of the region's outputs; the launch of the region, if any, follows
+  };
   Kind kind;
   uint16_t device;           // index into Program::devices
-  uint32_t region;           // Launch
-  uint32_t first_value;      // into Program::step_values: one entry per region value;
-  uint32_t value_count;      // Copy: [from, to]
-  const Prepared* prepared;  // Launch
+  uint32_t region;           // Launch, Size
+  uint32_t first_value;      // into Program::step_values: one entry per region value (Size: shared
+  uint32_t value_count;      // with the launch; of a view: its inputs, then its output);
+                             // Copy: [from, to]
+  const Prepared* prepared;  // Launch, and Size where the backend knows
+  Level opens;               // the level whose sizes are known after it, 0 = none
 };
 struct StepValue {
   ir::ValueId value;  // for its dims
@@ -73,6 +84,9 @@ struct Program {
   std::vector<Step> steps;
   std::vector<StepValue> step_values;
   std::vector<Slot> slots;
+  // Per expression of the graph's pool; empty when all are known at the start. kNoLevel = never.
+  std::vector<Level> expr_level;
+  Level levels = 1;
   std::vector<uint32_t> wave;  // per step, ascending: steps of one wave may run side by side
   std::vector<Event> events;   // fallbacks taken while compiling
   uint64_t packed_bytes = 0;
@@ -110,7 +124,8 @@ Planned optimise_and_place(ir::Graph graph, const Options& options, const Enviro
                            const std::vector<uint16_t>& banned = {});
 
 // Orders regions into steps with explicit copies between memory spaces, and gives every value
-// its slots.
+// its slots. Where the sizes of a region's outputs are only known in a run, a step that finds them
+// comes first.
 void lower(Program& program);
 
 // Says which steps may run side by side: each alone, or (Options::parallel_branches > 1) all that

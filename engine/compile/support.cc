@@ -59,6 +59,13 @@ const std::string& SupportCache::unserved(const plan::Device& device, const ir::
   if (const auto it = known_.find(hash.h); it != known_.end()) return it->second;
 
   if (known_.size() >= kMaxEntries) known_.clear();
+  if (device.backend->output_dims == nullptr) {
+    for (NodeId n : regions.nodes_of(region)) {
+      if (!ir::spec(graph.op(n)).sized_by_data) continue;
+      return known_.emplace(hash.h, "it cannot say how large results are that depend on data")
+          .first->second;
+    }
+  }
   desc_.set(graph, regions, region, precision);
   char message[1024] = "";
   nef_backend_error err{message, sizeof message};

@@ -21,7 +21,8 @@ COSTS = ["none", "elements", "elements*4", "elements*8", "elements*16", "inputs"
          "gemm", "conv", "conv_transpose", "pool", "einsum", "attention", "rnn"]
 KEYS = {"id": int, "name": str, "snake": str, "aliases": list, "go": str, "class": str, "inputs": list,
         "outputs": list, "types": dict, "attrs": list, "choices": dict, "count": str, "infer": str,
-        "flops": str, "commutative": bool, "internal": bool, "doc": str, "source": str}
+        "flops": str, "commutative": bool, "internal": bool, "sized_by_data": bool, "blocks": int, "doc": str,
+        "source": str}
 REQUIRED = ["id", "name", "class", "inputs", "outputs", "infer", "flops", "doc", "source"]
 NO_TYPE_VAR = 255
 
@@ -78,6 +79,8 @@ class Op:
     flops: str
     commutative: bool
     internal: bool
+    sized_by_data: bool
+    blocks: int
     doc: str
     source: str
 
@@ -257,6 +260,7 @@ def parse_op(row):
         attrs=[parse_attr(t, i, choices, where) for i, t in enumerate(row.get("attrs", []))],
         count=row.get("count", ""), infer=row["infer"], flops=row["flops"],
         commutative=row.get("commutative", False), internal=row.get("internal", False),
+        sized_by_data=row.get("sized_by_data", False), blocks=row.get("blocks", 0),
         doc=row["doc"], source=row["source"])
     check_ports(op, where)
     for name in choices:

@@ -47,6 +47,10 @@ std::string Trace::json() const {
       cJSON_AddStringToObject(e, "cat", "kernel");
       cJSON_AddStringToObject(args, "kernel", step.prepared->kernel().name());
       cJSON_AddNumberToObject(args, "nodes", region.node_count);
+    } else if (step.kind == compile::Step::Kind::Size) {
+      const ir::NodeId node = program->regions.root(program->regions.list[step.region]);
+      cJSON_AddStringToObject(e, "name", cat("size of ", program->graph->node_label(node)).c_str());
+      cJSON_AddStringToObject(e, "cat", "size");
     } else {
       const ir::ValueId v = program->step_values[step.first_value].value;
       cJSON_AddStringToObject(e, "name", cat("copy ", program->graph->value_label(v)).c_str());
