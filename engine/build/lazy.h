@@ -42,12 +42,12 @@ struct LazyTensor {
   }
 };
 
-// An op call, a leaf (data), or a placeholder (graph input): one heap block holding the
+// An op call, a leaf (data), a placeholder (graph input), or a parameter (of a block's body): one heap block holding the
 // outputs, input references, attributes and dims, in this order. Immutable but for `data` of its
 // outputs and the release of its inputs once every output has data.
 class LazyNode {
  public:
-  enum class Kind : uint8_t { Op, Leaf, Placeholder };
+  enum class Kind : uint8_t { Op, Leaf, Placeholder, Parameter };
 
   Kind kind() const { return kind_; }
   nef_op op() const { return op_; }
@@ -60,6 +60,7 @@ class LazyNode {
  private:
   friend class LazyFactory;
   friend struct Capture;
+  friend class BlockCapture;
   friend void retain(LazyTensor* t);
   friend void release(LazyTensor* t);
   friend void materialise(LazyTensor* t, std::shared_ptr<ir::Buffer> data,
@@ -78,6 +79,7 @@ class LazyNode {
     std::string device;          // op: where its author wants it
     // Elements known symbolically, per output; null where they are not.
     std::vector<std::unique_ptr<std::vector<ir::Dim>>> contents;
+    std::vector<ir::Graph::Block> blocks;  // op: what it runs
   };
   Extra& extra() {
     if (extra_ == nullptr) extra_ = std::make_unique<Extra>();
@@ -91,6 +93,7 @@ class LazyNode {
   uint16_t op_ = 0;
   uint32_t n_outputs_ = 0, n_inputs_ = 0, n_attrs_ = 0;
   uint32_t local_ = 0;  // first value in the graph of that capture
+  uint32_t scope_ = 0;  // how many blocks had been begun when it was made
   uint64_t mark_ = 0;   // capture epoch, guarded by lazy_mutex()
   std::unique_ptr<Extra> extra_;
 };
@@ -112,6 +115,27 @@ LazyTensor* make_placeholder(std::string_view name, nef_dtype dtype, std::span<c
 // runs. `device` may be "".
 void make_op(nef_op op, std::span<LazyTensor* const> inputs, std::vector<int64_t> attr_words,
              size_t n_outputs, std::string_view device, std::vector<LazyTensor*>* outs);
+
+// ---- If, Loop and Scan
+
+// A block is built by making its values: what was made since begin_block and leads to a result is
+// inside; what is older, and graph inputs, is taken from outside. Values are pure, so where the
+// line runs only decides what is computed anew.
+struct BlockBody {
+  uint32_t begin = 0;                            // what begin_block gave
+  std::span<LazyTensor* const> parameters = {};  // values that the node hands in
+  std::span<LazyTensor* const> results = {};
+};
+uint32_t begin_block();
+// A parameter of the type of `like`; of its slices when `sliced_axis` >= 0.
+LazyTensor* make_parameter(const LazyTensor* like, int64_t sliced_axis = -1);
+LazyTensor* make_parameter(nef_dtype dtype);  // a scalar
+// Makes an If, Loop or Scan. `inputs` are those before the captures, which are found here. Sizes of
+// carried values that a body changes become unknown in it. An If whose condition is known gives
+// the results of the branch it takes. Throws what ir::infer_blocks throws, NEF_INVALID_ARGUMENT
+// for a parameter of another block.
+void make_blocks(nef_op op, std::span<LazyTensor* const> inputs, std::vector<int64_t> attr_words,
+                 std::span<const BlockBody> bodies, std::vector<LazyTensor*>* outs);
 
 // The data of a value if it has been materialised.
 std::shared_ptr<ir::Buffer> data_of(const LazyTensor* t);

@@ -59,7 +59,8 @@ class Lowering {
     for (uint32_t i = 0; i < outputs.size(); ++i) {
       const ValueId v = outputs[i];
       if (graph_.def(v) != ir::ValueDef::Node || host_slot_[v] != ir::kNone) continue;
-      if (ir::spec(graph_.op(graph_.producer(v))).id == NEF_OP_SHAPE_EXPR) continue;
+      const nef_op op = graph_.op(graph_.producer(v));
+      if (op == NEF_OP_SHAPE_EXPR || ir::spec(op).n_blocks != 0) continue;
       host_slot_[v] = add_slot(v, SlotKind::Output, kHost, i);
       home_[i] = true;
     }
@@ -122,6 +123,7 @@ class Lowering {
       return;
     }
     const uint16_t device = p_.placement.device[r];
+    if (p_.placement.reason[r] == plan::Reason::Blocks) return lower_blocks(r, root, device);
     if (p_.placement.reason[r] == plan::Reason::View) return alias(r, root, device);
     const uint16_t space = space_of(device);
     region_.set(graph_, p_.regions, region);
@@ -207,6 +209,28 @@ class Lowering {
 
   void add_size(uint32_t r, uint16_t device, uint32_t first_value, uint32_t count) {
     p_.steps.push_back({Step::Kind::Size, device, r, first_value, count, nullptr, p_.levels - 1});
+  }
+
+  // Blocks take their inputs from host memory and leave their results there.
+  void lower_blocks(uint32_t r, NodeId root, uint16_t device) {
+    std::vector<StepValue> values;
+    for (ValueId v : graph_.inputs(root)) {
+      if (v == ir::kNone) values.push_back({graph_.output(root), ir::kNone});
+      else values.push_back({v, slot_in(v, kHost, device)});
+    }
+    for (uint32_t i = 0; i < graph_.output_count(root); ++i) {
+      const ValueId v = graph_.output(root, i);
+      if (graph_.uses(v) != 0) host_slot_[v] = add_slot(v, SlotKind::Held, kHost, held_count_++);
+      values.push_back({v, host_slot_[v]});
+    }
+    const auto first_value = static_cast<uint32_t>(p_.step_values.size());
+    const Level opened = opens_level(root) ? p_.levels - 1 : 0;
+    p_.steps.push_back({Step::Kind::Blocks, device, r, first_value,
+                        static_cast<uint32_t>(values.size()), nullptr, opened});
+    p_.step_values.insert(p_.step_values.end(), values.begin(), values.end());
+    for (const StepValue& v : values) {
+      if (v.slot != ir::kNone) touch(v.slot);
+    }
   }
 
   // A view is no launch: the step that finds its dims has values of its own.
@@ -308,7 +332,7 @@ class Lowering {
   std::unordered_map<ValueId, Made> made_on_;            // values made in device memory
   std::unordered_map<ValueId, bool> filled_;             // of those, copied to the host
   std::vector<bool> home_;                               // per graph output
-  uint32_t shape_count_ = 0;
+  uint32_t shape_count_ = 0, held_count_ = 0;
   bool late_ = false;  // are there sizes that only a run can tell?
   RegionValues region_;  // of the region at hand
   std::vector<uint32_t> region_slots_;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -37,13 +38,14 @@ enum class SlotKind : uint8_t {
   Output,    // graph output `index`: fresh memory of the run
   Constant,  // constant of the graph (host memory)
   Shape,     // int64 elements that the runtime computes from dims
+  Held,      // result number `index` of blocks: memory that a run keeps to its end
   Arena      // in the arena of `space`
 };
 struct Slot {
   ir::ValueId value;
   SlotKind kind;
   uint16_t space;        // 0 = host; else 1 + index of the device with its own memory
-  uint32_t index;        // Input, Output: number; Shape: number among shape slots
+  uint32_t index;        // Input, Output: number; Shape, Held: number among those slots
   uint32_t first, last;  // waves during which it is needed
 };
 
@@ -56,16 +58,19 @@ struct Step {
   enum class Kind : uint8_t {
     Launch,
     Copy,
-    Size  // finds the dims of the region's outputs; the launch of the region, if any, follows
+    Blocks,  // runs the blocks of the region's node
+    Size     // finds the dims of the region's outputs; the launch of the region, if any, follows
   };
   Kind kind;
   uint16_t device;           // index into Program::devices
-  uint32_t region;           // Launch, Size
+  uint32_t region;           // Launch, Blocks, Size
   uint32_t first_value;      // into Program::step_values: one entry per region value (Size: shared
   uint32_t value_count;      // with the launch; of a view: its inputs, then its output);
-                             // Copy: [from, to]
+                             // Copy: [from, to]; Blocks: all inputs of the node, all outputs
   const Prepared* prepared;  // Launch, and Size where the backend knows
   Level opens;               // the level whose sizes are known after it, 0 = none
+  // Nothing runs beside it.
+  bool alone() const { return kind == Kind::Size || kind == Kind::Blocks; }
 };
 struct StepValue {
   ir::ValueId value;  // for its dims
@@ -81,6 +86,7 @@ struct Program {
   std::vector<const plan::Device*> devices;
   Options options;
   std::vector<std::unique_ptr<Prepared>> prepared;  // per region; null for host work
+  std::map<uint32_t, std::vector<std::shared_ptr<const Program>>> blocks;  // by region
   std::vector<Step> steps;
   std::vector<StepValue> step_values;
   std::vector<Slot> slots;

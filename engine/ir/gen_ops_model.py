@@ -215,7 +215,7 @@ def check_ports(op, where):
         raise TableError(f"{where}: an op has at least one output")
     optional_seen = False
     for port in op.inputs:
-        if port.variadic and (port is not op.inputs[-1] or port.optional or port.host):
+        if port.variadic and (port is not op.inputs[-1] or port.optional and not op.blocks or port.host):
             raise TableError(f"{where}: the variadic input {port.name!r} must be last, required and no host input")
         if optional_seen and not port.optional:
             raise TableError(f"{where}: required input {port.name!r} follows an optional one")
@@ -266,7 +266,7 @@ def parse_op(row):
     for name in choices:
         if name not in [a.name for a in op.attrs]:
             raise TableError(f"{where}: choices for unknown attribute {name!r}")
-    if bool(op.count) != op.outputs[0].variadic or op.count and op.count not in [a.name for a in op.attrs]:
+    if not op.blocks and bool(op.count) != op.outputs[0].variadic or op.count and op.count not in [a.name for a in op.attrs]:
         raise TableError(f"{where}: count names an attribute, for a variadic output only")
     return op
 

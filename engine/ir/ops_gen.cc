@@ -1384,6 +1384,38 @@ constexpr AttrSpec kMatMulNBitsAttrs[] = {
     {"bits", AttrType::Int, false, true, 4, 0.0, nullptr},
     {"block_size", AttrType::Int, true, false, 0, 0.0, nullptr},
 };
+constexpr InputSpec kIfInputs[] = {
+    {"condition", 0x0002, 255, false, false, false},
+    {"captures", 0x3ffe, 255, true, true, false},
+};
+constexpr OutputSpec kIfOutputs[] = {
+    {"outputs", 0x3ffe, 255, false, true},
+};
+constexpr InputSpec kLoopInputs[] = {
+    {"trip_count", 0x0100, 255, true, false, false},
+    {"condition", 0x0002, 255, true, false, false},
+    {"values", 0x3ffe, 255, true, true, false},
+};
+constexpr OutputSpec kLoopOutputs[] = {
+    {"outputs", 0x3ffe, 255, false, true},
+};
+constexpr AttrSpec kLoopAttrs[] = {
+    {"carried", AttrType::Int, false, true, 0, 0.0, nullptr},
+};
+constexpr InputSpec kScanInputs[] = {
+    {"values", 0x3ffe, 255, true, true, false},
+};
+constexpr OutputSpec kScanOutputs[] = {
+    {"outputs", 0x3ffe, 255, false, true},
+};
+constexpr AttrSpec kScanAttrs[] = {
+    {"carried", AttrType::Int, false, true, 0, 0.0, nullptr},
+    {"num_scan_inputs", AttrType::Int, false, true, 1, 0.0, nullptr},
+    {"scan_input_axes", AttrType::Ints, false, false, 0, 0.0, nullptr},
+    {"scan_input_directions", AttrType::Ints, false, false, 0, 0.0, nullptr},
+    {"scan_output_axes", AttrType::Ints, false, false, 0, 0.0, nullptr},
+    {"scan_output_directions", AttrType::Ints, false, false, 0, 0.0, nullptr},
+};
 
 struct AttrChoices {
   nef_op op;
@@ -1877,6 +1909,15 @@ const OpSpec kOpTable[] = {
     {NEF_OP_MATMUL_NBITS, "MatMulNBits", "matmul_nbits",
      OpClass::Contraction, InferRule::kMatmulNbits, Cost::kMatmul,
      false, false, false, 0, 5, 1, 4, kMatMulNBitsInputs, kMatMulNBitsOutputs, kMatMulNBitsAttrs},
+    {NEF_OP_IF, "If", "if",
+     OpClass::Control, InferRule::kBlocks, Cost::kNone,
+     false, false, false, 2, 2, 1, 0, kIfInputs, kIfOutputs, nullptr},
+    {NEF_OP_LOOP, "Loop", "loop",
+     OpClass::Control, InferRule::kBlocks, Cost::kNone,
+     false, false, false, 1, 3, 1, 1, kLoopInputs, kLoopOutputs, kLoopAttrs},
+    {NEF_OP_SCAN, "Scan", "scan",
+     OpClass::Control, InferRule::kBlocks, Cost::kNone,
+     false, false, false, 1, 1, 1, 6, kScanInputs, kScanOutputs, kScanAttrs},
 };
 const unsigned kOpTableSize = NEF_OP_COUNT_;
 static_assert(sizeof(kOpTable) / sizeof(kOpTable[0]) == NEF_OP_COUNT_);
@@ -1943,6 +1984,7 @@ const OpAlias kOpAliases[] = {
     {"HardSwish", NEF_OP_HARD_SWISH},
     {"Hardmax", NEF_OP_HARDMAX},
     {"Identity", NEF_OP_IDENTITY},
+    {"If", NEF_OP_IF},
     {"InstanceNormalization", NEF_OP_INSTANCE_NORMALIZATION},
     {"IsInf", NEF_OP_ISINF},
     {"IsNaN", NEF_OP_ISNAN},
@@ -1954,6 +1996,7 @@ const OpAlias kOpAliases[] = {
     {"LessOrEqual", NEF_OP_LESS_OR_EQUAL},
     {"Log", NEF_OP_LOG},
     {"LogSoftmax", NEF_OP_LOG_SOFTMAX},
+    {"Loop", NEF_OP_LOOP},
     {"LpNormalization", NEF_OP_LP_NORMALIZATION},
     {"MatMul", NEF_OP_MATMUL},
     {"MatMulInteger", NEF_OP_MATMUL_INTEGER},
@@ -1997,6 +2040,7 @@ const OpAlias kOpAliases[] = {
     {"ReverseSequence", NEF_OP_REVERSE_SEQUENCE},
     {"RotaryEmbedding", NEF_OP_ROTARY_EMBEDDING},
     {"Round", NEF_OP_ROUND},
+    {"Scan", NEF_OP_SCAN},
     {"ScatterElements", NEF_OP_SCATTER_ELEMENTS},
     {"ScatterND", NEF_OP_SCATTER_ND},
     {"Selu", NEF_OP_SELU},
@@ -2107,6 +2151,7 @@ const OpAlias kOpAliases[] = {
     {"hard_swish", NEF_OP_HARD_SWISH},
     {"hardmax", NEF_OP_HARDMAX},
     {"identity", NEF_OP_IDENTITY},
+    {"if", NEF_OP_IF},
     {"instance_norm", NEF_OP_INSTANCE_NORMALIZATION},
     {"instance_normalization", NEF_OP_INSTANCE_NORMALIZATION},
     {"is_inf", NEF_OP_ISINF},
@@ -2126,6 +2171,7 @@ const OpAlias kOpAliases[] = {
     {"logical_not", NEF_OP_NOT},
     {"logical_or", NEF_OP_OR},
     {"logical_xor", NEF_OP_XOR},
+    {"loop", NEF_OP_LOOP},
     {"lp_norm", NEF_OP_LP_NORMALIZATION},
     {"lp_normalization", NEF_OP_LP_NORMALIZATION},
     {"lrn", NEF_OP_LRN},
@@ -2184,6 +2230,7 @@ const OpAlias kOpAliases[] = {
     {"rotary_embedding", NEF_OP_ROTARY_EMBEDDING},
     {"round", NEF_OP_ROUND},
     {"scaled_dot_product_attention", NEF_OP_ATTENTION},
+    {"scan", NEF_OP_SCAN},
     {"scatter_elements", NEF_OP_SCATTER_ELEMENTS},
     {"scatter_nd", NEF_OP_SCATTER_ND},
     {"sdpa", NEF_OP_ATTENTION},

@@ -52,10 +52,16 @@ Executor::Executor(std::shared_ptr<const compile::Program> program)
     Patches& patches = patches_[layout_.tensor_level(i)];
     if (slot.kind == SlotKind::Input) patches.inputs.push_back({i, slot.index});
     if (slot.kind == SlotKind::Output) patches.outputs.push_back({i, slot.index});
+    if (slot.kind != SlotKind::Held) continue;
+    if (held_tensors_.size() <= slot.index) held_tensors_.resize(slot.index + size_t{1});
+    held_tensors_[slot.index].push_back(i);
   }
   const auto outputs = program_->graph->graph_outputs();
   for (uint32_t i = 0; i < outputs.size(); ++i) {
     patches_[layout_.level(outputs[i])].made.push_back(i);
+  }
+  for (const auto& [region, blocks] : program_->blocks) {
+    for (const auto& block : blocks) blocks_[region].push_back(std::make_unique<Executor>(block));
   }
   Everyone& all = everyone();
   std::lock_guard lock(all.mutex);
@@ -133,6 +139,7 @@ std::shared_ptr<const Binding> Executor::current_binding() const {
 }
 
 void Executor::release_arenas(Frame& frame) const {
+  frame.blocks.clear();
   for (size_t k = 0; k < frame.arenas.size(); ++k) {
     Arena& a = frame.arenas[k];
     if (a.data == nullptr) continue;
@@ -196,6 +203,7 @@ std::unique_ptr<Executor::Frame> Executor::acquire(const std::shared_ptr<const B
     frame = std::make_unique<Frame>();
     frame->arenas.resize(binding->spaces.size() * layout_.levels());
     frame->later.resize(layout_.levels() - 1);
+    frame->held.resize(held_tensors_.size());
     frame->tensors.resize(program_->step_values.size());
     frame->scratch.resize(program_->steps.size());
   }
@@ -238,6 +246,7 @@ void Executor::reserve(Frame& frame, Level level, const RunControl& control) con
 }
 
 void Executor::give_back(std::unique_ptr<Frame> frame) {
+  for (auto& held : frame->held) held = nullptr;
   {
     std::lock_guard lock(mutex_);
     if (idle_.size() < kMaxIdleFrames) {
@@ -278,6 +287,11 @@ void Executor::fill_tensor(Frame& frame, uint32_t i) const {
     }
     case SlotKind::Constant: t.data = p.graph->constant_data(slot.value)->data(); break;
     case SlotKind::Shape: t.data = const_cast<int64_t*>(b.shape_data.data() + offset); break;
+    case SlotKind::Held: {
+      const auto& held = frame.held[slot.index];
+      if (held != nullptr) t.data = held->data();
+      break;
+    }
     case SlotKind::Input:
     case SlotKind::Output: break;
   }
@@ -339,8 +353,8 @@ void Executor::execute(const Run& run) {
     }
     uint32_t end = s + 1;
     while (end < count && program_->wave[end] == program_->wave[s]) ++end;
-    if (program_->steps[s].opens != 0) {
-      find_sizes(run, s);
+    if (program_->steps[s].alone()) {
+      run_alone(run, s);
     } else if (end - s == 1) {
       run_traced(frame, s, 0, control);
     } else {
@@ -437,7 +451,10 @@ void Executor::make_output(const Run& run, size_t i, Level bound) const {
   const auto dims = layout_.dims(run.frame.bound(bound), bound, v);
   out.dtype = program_->graph->dtype(v);
   out.dims.assign(dims.begin(), dims.end());
-  out.data = ir::Buffer::allocate(static_cast<size_t>(ir::byte_count(out.dtype, dims)));
+  const auto bytes = static_cast<size_t>(ir::byte_count(out.dtype, dims));
+  // A loop hands in what it got two iterations ago.
+  if (out.data != nullptr && out.data.use_count() == 1 && out.data->bytes() == bytes) return;
+  out.data = ir::Buffer::allocate(bytes);
 }
 
 // The caller's memory into the argument table.
@@ -452,18 +469,39 @@ void Executor::patch(const Run& run, Level level) const {
 
 // ---- sizes that become known in a run
 
-void Executor::find_sizes(const Run& run, uint32_t index) {
+// A step that finds sizes, or runs blocks and thereby finds sizes.
+void Executor::run_alone(const Run& run, uint32_t index) {
   const Step& step = program_->steps[index];
   const int64_t begin = run.control.trace == nullptr ? 0 : Trace::now();
-  const std::vector<ir::Shape> sizes =
-      step.prepared != nullptr ? sizes_by_backend(run.frame, index)
-                               : sizes_by_inference(run.frame, step.opens - 1, step);
-  open_level(run, step.opens, symbols_of(sizes, step));
+  if (step.kind == Step::Kind::Size) {
+    adopt_sizes(run, step, find_sizes(run, index));
+  } else {
+    std::vector<TensorResult> results = run_blocks(run, index);
+    std::vector<ir::Shape> sizes;
+    for (const TensorResult& r : results) sizes.emplace_back(r.dims);
+    adopt_sizes(run, step, sizes);
+    hold(run, step, results);
+  }
+  if (run.control.trace != nullptr) {
+    run.control.trace->spans[index] = {index, 0, begin, Trace::now()};
+  }
+}
+
+std::vector<ir::Shape> Executor::find_sizes(const Run& run, uint32_t index) const {
+  const Step& step = program_->steps[index];
+  return step.prepared != nullptr ? sizes_by_backend(run.frame, index)
+                                  : sizes_by_inference(run.frame, step.opens - 1, step);
+}
+
+void Executor::adopt_sizes(const Run& run, const Step& step, std::span<const ir::Shape> sizes) {
+  std::vector<int64_t> symbols = symbols_of(sizes, step);
+  if (step.opens != 0) open_level(run, step.opens, std::move(symbols));
   // What else follows from the symbols must agree with what was found.
   const ir::NodeId root = program_->regions.root(program_->regions.list[step.region]);
   for (uint32_t i = 0; i < sizes.size(); ++i) {
     const ValueId v = program_->graph->output(root, i);
-    const auto bound = layout_.dims(run.frame.bound(step.opens), step.opens, v);
+    const Level level = layout_.level(v);
+    const auto bound = layout_.dims(run.frame.bound(level), level, v);
     if (std::equal(bound.begin(), bound.end(), sizes[i].dims, sizes[i].dims + sizes[i].rank)) {
       continue;
     }
@@ -471,9 +509,6 @@ void Executor::find_sizes(const Run& run, uint32_t index) {
          cat(program_->graph->node_label(root), " makes ", program_->graph->type_str(v),
              ", which is ", dims_text(bound), " beside the other values; the data says ",
              dims_text(sizes[i])));
-  }
-  if (run.control.trace != nullptr) {
-    run.control.trace->spans[index] = {index, 0, begin, Trace::now()};
   }
 }
 
@@ -588,6 +623,7 @@ std::vector<int64_t> Executor::symbols_of(std::span<const ir::Shape> sizes,
              graph.type_str(graph.output(root, i))));
   }
   std::vector<int64_t> symbols;
+  if (step.opens == 0) return symbols;
   for (const Layout::Symbol& s : layout_.symbols(step.opens)) {
     const int64_t n = sizes[s.place].dims[s.axis];
     const DimPool::Expr& e = graph.pool().expr(DimPool::dim_of(s.expr));
