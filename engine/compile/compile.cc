@@ -321,9 +321,10 @@ std::shared_ptr<const Program> compile(std::shared_ptr<const Graph> graph, Optio
   lower(*p);
   form_waves(*p);
   for (Step& s : p->steps) {
+    if (s.kind != Step::Kind::Launch && s.kind != Step::Kind::Size) continue;
     const NodeId root = p->regions.root(p->regions.list[s.region]);
-    const bool sizes = s.kind == Step::Kind::Size && ir::spec(p->graph->op(root)).sized_by_data;
-    if (s.kind != Step::Kind::Launch && !sizes) continue;
+    // Sizes that follow from shape inputs need no kernel.
+    if (s.kind == Step::Kind::Size && !ir::spec(p->graph->op(root)).sized_by_data) continue;
     s.prepared = p->prepared[s.region].get();
     if (s.prepared == nullptr) {
       fail(NEF_INTERNAL, "compile", "a step has no kernel: placement and lowering disagree");
