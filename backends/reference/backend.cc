@@ -226,9 +226,8 @@ nef_code launch(nef_backend_prepared* prepared, nef_backend_stream*,
 nef_code output_dims(nef_backend_prepared* prepared, nef_backend_stream*,
                      const nef_backend_tensor* values, void* scratch, int64_t* const* out_dims,
                      nef_backend_error* err) {
-  return guarded(err, [&] {
-    nef::reference::Runner(prepared->state, values).output_dims(scratch, out_dims);
-  });
+  return guarded(
+      err, [&] { nef::reference::Runner(prepared->state, values).output_dims(scratch, out_dims); });
 }
 
 constexpr nef_backend make_backend() {

@@ -187,9 +187,12 @@ void run_nonzero(const Call& c) {
 }
 
 constexpr Kernel kKernels[] = {
-    {NEF_OP_GATHER, run_gather},         {NEF_OP_GATHER_ELEMENTS, run_gather_elements},
-    {NEF_OP_GATHER_ND, run_gather_nd},   {NEF_OP_SCATTER_ELEMENTS, run_scatter_elements},
-    {NEF_OP_SCATTER_ND, run_scatter_nd}, {NEF_OP_ONE_HOT, run_one_hot},
+    {NEF_OP_GATHER, run_gather},
+    {NEF_OP_GATHER_ELEMENTS, run_gather_elements},
+    {NEF_OP_GATHER_ND, run_gather_nd},
+    {NEF_OP_SCATTER_ELEMENTS, run_scatter_elements},
+    {NEF_OP_SCATTER_ND, run_scatter_nd},
+    {NEF_OP_ONE_HOT, run_one_hot},
     {NEF_OP_NONZERO, run_nonzero, nullptr, size_nonzero},
 };
 

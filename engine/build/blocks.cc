@@ -56,8 +56,8 @@ class BlockDims {
     Dim& known = memo_[ir::expr_id(d)];
     if (known != 0) return;
     const DimPool::Expr& e = outer_.expr(d);
-    known = e.name.empty() || e.name[0] == '_' ? fresh(e.lo, e.hi)
-                                               : inner_.symbol(e.name, e.lo, e.hi);
+    known =
+        e.name.empty() || e.name[0] == '_' ? fresh(e.lo, e.hi) : inner_.symbol(e.name, e.lo, e.hi);
   }
 
   // Recursion is bounded by the height of an expression.
@@ -166,8 +166,7 @@ class BlockCapture {
   }
 
   bool is_outside(const LazyTensor& t) const {
-    return t.data != nullptr || t.node->kind_ != LazyNode::Kind::Op ||
-           t.node->scope_ < body_.begin;
+    return t.data != nullptr || t.node->kind_ != LazyNode::Kind::Op || t.node->scope_ < body_.begin;
   }
 
   ValueId value(ir::Graph& graph, const LazyTensor& t, bool host) {
@@ -283,8 +282,9 @@ void make_blocks(nef_op op, std::span<LazyTensor* const> inputs, std::vector<int
       copies.emplace_back(body).walk(&captures, &known);
     }
     const size_t first = op == NEF_OP_LOOP ? 2 : 0, first_out = op == NEF_OP_LOOP ? 1 : 0;
-    const auto carried =
-        op == NEF_OP_IF ? size_t{0} : static_cast<size_t>(std::max<int64_t>(0, attrs.i(NEF_LOOP_CARRIED)));
+    const auto carried = op == NEF_OP_IF
+                             ? size_t{0}
+                             : static_cast<size_t>(std::max<int64_t>(0, attrs.i(NEF_LOOP_CARRIED)));
     for (size_t b = 0; b < bodies.size(); ++b) {
       const size_t n = first < bodies[b].parameters.size()
                            ? std::min(carried, bodies[b].parameters.size() - first)

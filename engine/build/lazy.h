@@ -42,9 +42,9 @@ struct LazyTensor {
   }
 };
 
-// An op call, a leaf (data), a placeholder (graph input), or a parameter (of a block's body): one heap block holding the
-// outputs, input references, attributes and dims, in this order. Immutable but for `data` of its
-// outputs and the release of its inputs once every output has data.
+// An op call, a leaf (data), a placeholder (graph input), or a parameter (of a block's body): one
+// heap block holding the outputs, input references, attributes and dims, in this order. Immutable
+// but for `data` of its outputs and the release of its inputs once every output has data.
 class LazyNode {
  public:
   enum class Kind : uint8_t { Op, Leaf, Placeholder, Parameter };

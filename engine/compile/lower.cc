@@ -333,7 +333,7 @@ class Lowering {
   std::unordered_map<ValueId, bool> filled_;             // of those, copied to the host
   std::vector<bool> home_;                               // per graph output
   uint32_t shape_count_ = 0, held_count_ = 0;
-  bool late_ = false;  // are there sizes that only a run can tell?
+  bool late_ = false;    // are there sizes that only a run can tell?
   RegionValues region_;  // of the region at hand
   std::vector<uint32_t> region_slots_;
 };

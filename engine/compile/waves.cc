@@ -17,8 +17,8 @@ bool writes(const Program& p, const Step& step, uint32_t i) {
   return p.graph->producer(v) == root;
 }
 
-// A step's level: one more than the greatest level of the steps that made what it reads. A step that
-// finds sizes or runs blocks stands between all before and all after it.
+// A step's level: one more than the greatest level of the steps that made what it reads. A step
+// that finds sizes or runs blocks stands between all before and all after it.
 std::vector<uint32_t> levels(const Program& p) {
   std::vector<uint32_t> level(p.steps.size(), 0), ready(p.slots.size(), 0);
   uint32_t least = 0, most = 0;

@@ -466,7 +466,8 @@ Dim DimPool::import(const DimPool& other, Dim d, std::vector<Dim>& memo) {
 }
 
 Dim DimPool::import_expr(const DimPool& other, const Expr& e, std::vector<Dim>& memo) {
-  if (e.kind == Kind::Symbol) return e.name.empty() ? unknown(e.lo, e.hi) : symbol(e.name, e.lo, e.hi);
+  if (e.kind == Kind::Symbol)
+    return e.name.empty() ? unknown(e.lo, e.hi) : symbol(e.name, e.lo, e.hi);
   if (e.kind == Kind::Poly) {
     Terms total;
     for (const Term& t : e.terms) {

@@ -264,9 +264,8 @@ void Graph::move_nodes(std::span<const uint32_t> new_node, std::span<const uint3
 // ---- blocks -------------------------------------------------------------------------------
 
 std::span<const Graph::Block> Graph::blocks(NodeId n) const {
-  const auto at =
-      std::lower_bound(block_ranges_.begin(), block_ranges_.end(), n,
-                       [](const BlockRange& r, NodeId node) { return r.node < node; });
+  const auto at = std::lower_bound(block_ranges_.begin(), block_ranges_.end(), n,
+                                   [](const BlockRange& r, NodeId node) { return r.node < node; });
   if (at == block_ranges_.end() || at->node != n) return {};
   return {blocks_.data() + at->begin, at->count};
 }
@@ -276,15 +275,13 @@ void Graph::set_blocks(NodeId n, std::span<const Block> blocks) {
   for (const Block& b : copy) {
     block_depth_ = std::max(block_depth_, b->block_depth() + 1);
     if (block_depth_ <= kMaxBlockDepth) continue;
-    fail(NEF_LIMIT_EXCEEDED, "graph",
-         cat("blocks are nested more than ", kMaxBlockDepth, " deep"));
+    fail(NEF_LIMIT_EXCEEDED, "graph", cat("blocks are nested more than ", kMaxBlockDepth, " deep"));
   }
   const BlockRange range{n, static_cast<uint32_t>(blocks_.size()),
                          static_cast<uint32_t>(copy.size())};
   blocks_.insert(blocks_.end(), copy.begin(), copy.end());
-  const auto at =
-      std::lower_bound(block_ranges_.begin(), block_ranges_.end(), n,
-                       [](const BlockRange& r, NodeId node) { return r.node < node; });
+  const auto at = std::lower_bound(block_ranges_.begin(), block_ranges_.end(), n,
+                                   [](const BlockRange& r, NodeId node) { return r.node < node; });
   if (at != block_ranges_.end() && at->node == n) *at = range;
   else block_ranges_.insert(at, range);
 }

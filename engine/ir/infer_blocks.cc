@@ -55,9 +55,10 @@ BlockLayout block_layout(nef_op op, const Attrs& attrs, size_t n_inputs,
   }
   const size_t least = l.block_first_out + l.carried;
   if (block_outputs < least) {
-    fail(NEF_INVALID_ARGUMENT, name,
-         cat("its block has ", block_outputs, " outputs, it needs ", least,
-             op == NEF_OP_LOOP ? ": the condition and the carried values" : ": the carried values"));
+    fail(
+        NEF_INVALID_ARGUMENT, name,
+        cat("its block has ", block_outputs, " outputs, it needs ", least,
+            op == NEF_OP_LOOP ? ": the condition and the carried values" : ": the carried values"));
   }
   l.stacked = block_outputs - least;
   return l;
@@ -159,9 +160,11 @@ class BlockInference {
 
   void need_scalar(const Operand& o, nef_dtype dtype, const char* what) const {
     if (!o.present) return;
-    const bool one = o.dims.empty() || (o.dims.size() == 1 && (is_expr(o.dims[0]) || o.dims[0] == 1));
+    const bool one =
+        o.dims.empty() || (o.dims.size() == 1 && (is_expr(o.dims[0]) || o.dims[0] == 1));
     if (o.dtype != dtype) {
-      fail(NEF_DTYPE_MISMATCH, cat(what, " is ", dtype_name(o.dtype), ", must be ", dtype_name(dtype)));
+      fail(NEF_DTYPE_MISMATCH,
+           cat(what, " is ", dtype_name(o.dtype), ", must be ", dtype_name(dtype)));
     }
     if (!one) fail(NEF_SHAPE_MISMATCH, cat(what, " must be one element, got ", type_text(o)));
   }
@@ -172,7 +175,8 @@ class BlockInference {
                                    ", must be ", dtype_name(dtype)));
     }
     if (dims.empty() || (dims.size() == 1 && (is_expr(dims[0]) || dims[0] == 1))) return;
-    fail(NEF_SHAPE_MISMATCH, cat(what, " of the block must be one element, is ", block.type_str(v)));
+    fail(NEF_SHAPE_MISMATCH,
+         cat(what, " of the block must be one element, is ", block.type_str(v)));
   }
 
   void check_loop(const Graph& block) const {
@@ -239,11 +243,6 @@ class BlockInference {
       if (!keeps_shape(block, i)) continue;
       map_dims(block, l_.block_first + i, in_[l_.node_first + i].dims);
     }
-    for (uint32_t id = 0; id < memo_.size(); ++id) {
-      const Dim d = DimPool::dim_of(id);
-      if (!block.pool().is_symbol(d) || memo_[id] != 0) continue;
-      memo_[id] = pool_.unknown(block.pool().lower(d), block.pool().upper(d));
-    }
   }
 
   void map_dims(const Graph& block, size_t input, std::span<const Dim> outside) {
@@ -267,11 +266,29 @@ class BlockInference {
 
   Dim outside(const Graph& block, Dim d) {
     if (!is_expr(d)) return d;
+    // Made of a size that only the block knows: the run tells the whole, not its parts.
+    if (!told(block.pool(), d)) {
+      memo_[expr_id(d)] =
+          pool_.unknown(std::max<int64_t>(0, block.pool().lower(d)), block.pool().upper(d));
+    }
     try {
       return pool_.import(block.pool(), d, memo_);
     } catch (const Error&) {
       return pool_.unknown();  // a check that cannot hold: the run says so, if it comes to that
     }
+  }
+
+  // Do the inputs tell it? Recursion is bounded by the height of an expression.
+  bool told(const DimPool& inner, Dim d) const {
+    if (!is_expr(d) || memo_[expr_id(d)] != 0) return true;
+    const DimPool::Expr& e = inner.expr(d);
+    if (e.kind == DimPool::Kind::Symbol) return false;
+    for (const DimPool::Term& t : e.terms) {
+      for (uint32_t atom : t.atoms) {
+        if (!told(inner, DimPool::dim_of(atom))) return false;
+      }
+    }
+    return told(inner, e.a) && told(inner, e.b);
   }
 
   // ---- results
@@ -334,8 +351,8 @@ class BlockInference {
       if (i == 0) {
         length = d;
       } else if (!pool_.equal(length, d, &length)) {
-        fail(NEF_SHAPE_MISMATCH, cat("scan inputs differ in length: ", pool_.str(length), " and ",
-                                     pool_.str(d)));
+        fail(NEF_SHAPE_MISMATCH,
+             cat("scan inputs differ in length: ", pool_.str(length), " and ", pool_.str(d)));
       }
     }
     return length;
@@ -351,9 +368,9 @@ class BlockInference {
     std::vector<Inferred> out = branch(0), other = branch(1);
     for (size_t i = 0; i < n; ++i) {
       if (out[i].dtype != other[i].dtype) {
-        fail(NEF_DTYPE_MISMATCH, cat("output ", i, " is ", dtype_name(out[i].dtype),
-                                     " in one branch and ", dtype_name(other[i].dtype),
-                                     " in the other"));
+        fail(NEF_DTYPE_MISMATCH,
+             cat("output ", i, " is ", dtype_name(out[i].dtype), " in one branch and ",
+                 dtype_name(other[i].dtype), " in the other"));
       }
       if (out[i].shape.rank != other[i].shape.rank) {
         fail(NEF_SHAPE_MISMATCH,

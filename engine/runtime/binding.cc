@@ -273,9 +273,8 @@ class Binder {
       // The step before a launch that asked how large the outputs are used the same scratch.
       const bool asked = i > 0 && p_.steps[i - 1].kind == Step::Kind::Size;
       const uint16_t space = layout_.step_space(p_.steps[i]);
-      items[layout_.space_index(space)].push_back(
-          {{bytes, p_.wave[asked ? i - 1 : i], p_.wave[i]},
-           &out_->scratch_offset[layout_.step_place(i)]});
+      items[layout_.space_index(space)].push_back({{bytes, p_.wave[asked ? i - 1 : i], p_.wave[i]},
+                                                   &out_->scratch_offset[layout_.step_place(i)]});
     });
     std::vector<plan::MemoryRequest> requests;
     for (size_t k = 0; k < items.size(); ++k) {

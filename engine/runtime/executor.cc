@@ -533,8 +533,9 @@ std::vector<ir::Shape> Executor::sizes_by_backend(const Frame& frame, uint32_t i
   nef_backend_error err{message, sizeof message};
   const auto lock = device.lock();
   // The launch comes right after, and has the scratch of both.
-  const nef_code code = device.backend->output_dims(
-      step.prepared->handle(), nullptr, tensors.data(), frame.scratch[index + 1], out_dims.data(), &err);
+  const nef_code code =
+      device.backend->output_dims(step.prepared->handle(), nullptr, tensors.data(),
+                                  frame.scratch[index + 1], out_dims.data(), &err);
   if (code == NEF_OK) return sizes;
   fail(code, ir::spec(program_->graph->op(root)).snake,
        cat(program_->graph->node_label(root), " on ", device.name, ": ", message));
@@ -549,8 +550,8 @@ ir::Operand operand_with_data(nef_dtype dtype, std::span<const int64_t> dims, co
   o.present = true;
   o.dtype = dtype;
   o.dims = dims;
-  const bool small = dims.empty() ||
-                     (dims.size() == 1 && dims[0] <= static_cast<int64_t>(ir::kMaxContent));
+  const bool small =
+      dims.empty() || (dims.size() == 1 && dims[0] <= static_cast<int64_t>(ir::kMaxContent));
   if (data == nullptr || !small) return o;
   o.data = data;
   if (dtype != NEF_INT64 && dtype != NEF_INT32) return o;
@@ -588,9 +589,9 @@ std::vector<ir::Shape> Executor::sizes_by_inference(const Frame& frame, Level bo
       if (program_->step_values[step.first_value + k].value != inputs[i]) continue;
       data = frame.tensors[step.first_value + k].data;
     }
-    operands[i] = operand_with_data(graph.dtype(inputs[i]),
-                                    layout_.dims(frame.bound(bound), bound, inputs[i]), data,
-                                    &storage[i]);
+    operands[i] =
+        operand_with_data(graph.dtype(inputs[i]),
+                          layout_.dims(frame.bound(bound), bound, inputs[i]), data, &storage[i]);
   }
   std::vector<ir::Inferred> results(graph.output_count(root));
   ir::DimPool pool;
@@ -603,8 +604,8 @@ std::vector<ir::Shape> Executor::sizes_by_inference(const Frame& frame, Level bo
   for (const ir::Inferred& r : results) {
     if (!r.shape.is_static()) {
       fail(NEF_UNSUPPORTED, ir::spec(graph.op(root)).snake,
-           cat(graph.node_label(root), ": its size cannot be told from its inputs: ",
-               ir::shape_str(r.shape, pool)));
+           cat(graph.node_label(root),
+               ": its size cannot be told from its inputs: ", ir::shape_str(r.shape, pool)));
     }
     sizes.push_back(r.shape);
   }

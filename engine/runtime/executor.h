@@ -73,8 +73,8 @@ class Executor {
   // Memory that the blocks of one node use again in every iteration and every run.
   struct BlockState {
     std::vector<TensorArg> args;
-    std::vector<TensorResult> results[2];     // of this iteration and the one before
-    std::vector<std::vector<char>> slices;    // scanned values, where a slice is not contiguous
+    std::vector<TensorResult> results[2];      // of this iteration and the one before
+    std::vector<std::vector<char>> slices;     // scanned values, where a slice is not contiguous
     std::vector<std::vector<int64_t>> shapes;  // of slices
   };
   // Memory and argument table of one execution at a time.
@@ -148,7 +148,7 @@ class Executor {
     std::vector<Patch> inputs, outputs;
     std::vector<uint32_t> made;  // graph outputs whose sizes are known from this level on
   };
-  std::vector<Patches> patches_;  // per level
+  std::vector<Patches> patches_;                     // per level
   std::vector<std::vector<uint32_t>> held_tensors_;  // per Held slot: entries of Frame::tensors
   std::map<uint32_t, std::vector<std::unique_ptr<Executor>>> blocks_;  // by region
 

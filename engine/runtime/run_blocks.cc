@@ -33,7 +33,8 @@ class Stack {
            "what its block gives to be stacked has another shape than in the first iteration");
     }
     if (count_ == capacity_) grow(2 * capacity_, budget);
-    std::memcpy(static_cast<char*>(data_->data()) + static_cast<size_t>(count_) * part_, part.data->data(), part_);
+    std::memcpy(static_cast<char*>(data_->data()) + static_cast<size_t>(count_) * part_,
+                part.data->data(), part_);
     ++count_;
   }
 
@@ -69,8 +70,9 @@ class Stack {
   void grow(int64_t capacity, uint64_t budget) {
     const size_t bytes = static_cast<size_t>(capacity) * part_;
     if (budget != 0 && bytes > budget) {
-      throw OverBudget(NEF_OUT_OF_MEMORY, "run",
-                       cat("stacked results need ", bytes, " bytes, the memory budget is ", budget));
+      throw OverBudget(
+          NEF_OUT_OF_MEMORY, "run",
+          cat("stacked results need ", bytes, " bytes, the memory budget is ", budget));
     }
     auto larger = ir::Buffer::allocate(bytes);
     std::memcpy(larger->data(), data_->data(), static_cast<size_t>(count_) * part_);
@@ -189,11 +191,11 @@ class Executor::BlockRunner {
     std::vector<Stack> out;
     for (size_t i = 0; i < layout_.stacked; ++i) {
       const ValueId v = block.graph_outputs()[layout_.block_first_out + layout_.carried + i];
-      const size_t axis = ir::scan_axis(op_, graph_.attrs(node_), NEF_SCAN_SCAN_OUTPUT_AXES, i,
-                                        block.rank(v) + 1);
-      out.emplace_back(block.dtype(v), axis,
-                       ir::scan_backwards(op_, graph_.attrs(node_),
-                                          NEF_SCAN_SCAN_OUTPUT_DIRECTIONS, i));
+      const size_t axis =
+          ir::scan_axis(op_, graph_.attrs(node_), NEF_SCAN_SCAN_OUTPUT_AXES, i, block.rank(v) + 1);
+      out.emplace_back(
+          block.dtype(v), axis,
+          ir::scan_backwards(op_, graph_.attrs(node_), NEF_SCAN_SCAN_OUTPUT_DIRECTIONS, i));
     }
     return out;
   }
@@ -230,7 +232,7 @@ class Executor::BlockRunner {
     return out;
   }
 
-  // Shape of a stack without parts: what the types tell, 0 where they do not.
+  // Shape of a stack without parts: what the types tell, the least there can be where they do not.
   std::vector<int64_t> empty_dims(size_t output) const {
     const ValueId v = graph_.output(node_, static_cast<uint32_t>(output));
     const Layout& layout = executor_.layout_;
@@ -243,7 +245,7 @@ class Executor::BlockRunner {
     std::vector<int64_t> out;
     for (ir::Dim d : graph_.dims(v)) {
       const int64_t n = ir::DimPool::value(d, binding.exprs);
-      out.push_back(n < 0 ? 0 : n);
+      out.push_back(n < 0 ? std::max<int64_t>(0, graph_.pool().lower(d)) : n);
     }
     return out;
   }
@@ -290,8 +292,8 @@ class Executor::BlockRunner {
     for (size_t i = 0; i < layout_.scanned; ++i) {
       Slices s;
       s.whole = arg(layout_.carried + i);
-      s.axis = ir::scan_axis(op_, graph_.attrs(node_), NEF_SCAN_SCAN_INPUT_AXES, i,
-                             s.whole.dims.size());
+      s.axis =
+          ir::scan_axis(op_, graph_.attrs(node_), NEF_SCAN_SCAN_INPUT_AXES, i, s.whole.dims.size());
       s.backwards = ir::scan_backwards(op_, graph_.attrs(node_), NEF_SCAN_SCAN_INPUT_DIRECTIONS, i);
       s.length = s.whole.dims[s.axis];
       s.outer = 1;
@@ -359,7 +361,8 @@ std::vector<TensorResult> Executor::run_blocks(const Run& run, uint32_t step) {
 
 // Results live as long as the run; whoever reads them finds them in the argument table.
 void Executor::hold(const Run& run, const Step& step, std::span<TensorResult> results) {
-  const uint32_t first = step.first_value + step.value_count - static_cast<uint32_t>(results.size());
+  const uint32_t first =
+      step.first_value + step.value_count - static_cast<uint32_t>(results.size());
   for (uint32_t i = 0; i < results.size(); ++i) {
     const uint32_t s = program_->step_values[first + i].slot;
     if (s == ir::kNone) continue;

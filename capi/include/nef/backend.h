@@ -271,8 +271,8 @@ typedef struct nef_backend {
    * dims. Optional: NULL = the backend serves no such op.
    */
   nef_code (*output_dims)(nef_backend_prepared* prepared, nef_backend_stream* stream,
-                          const nef_backend_tensor* values, void* scratch,
-                          int64_t* const* out_dims, nef_backend_error* err);
+                          const nef_backend_tensor* values, void* scratch, int64_t* const* out_dims,
+                          nef_backend_error* err);
 } nef_backend;
 
 /** The one symbol a plugin exports. The table must live as long as the process. */

@@ -14,7 +14,8 @@ using Dims = std::vector<Dim>;
 
 std::shared_ptr<ir::Buffer> filled(size_t floats, float value) {
   auto data = ir::Buffer::allocate(4 * floats);
-  for (size_t i = 0; i < floats; ++i) std::memcpy(static_cast<char*>(data->data()) + 4 * i, &value, 4);
+  for (size_t i = 0; i < floats; ++i)
+    std::memcpy(static_cast<char*>(data->data()) + 4 * i, &value, 4);
   return data;
 }
 
@@ -36,8 +37,8 @@ Graph nested() {
   const ValueId c = body->add_input("c", NEF_BOOL, Dims{});
   const ValueId x = body->add_input("x", NEF_FLOAT32, Dims{body->pool().symbol("n", 1, 64), 32});
   const ValueId flag = body->add_input("flag", NEF_BOOL, Dims{});
-  const ir::NodeId n = build::Builder(*body).add_blocks(
-      NEF_OP_IF, std::vector{flag, x}, {}, std::vector{scaled(2), scaled(3)});
+  const ir::NodeId n = build::Builder(*body).add_blocks(NEF_OP_IF, std::vector{flag, x}, {},
+                                                        std::vector{scaled(2), scaled(3)});
   body->add_output("c", c);
   body->add_output("x", x);
   body->add_output("part", body->output(n));
@@ -48,9 +49,9 @@ Graph nested() {
   const ValueId outer_flag = g.add_input("flag", NEF_BOOL, Dims{});
   ir::AttrBuilder attrs(NEF_OP_LOOP);
   attrs.set_int(NEF_LOOP_CARRIED, 1);
-  const ir::NodeId loop = build::Builder(g).add_blocks(
-      NEF_OP_LOOP, std::vector{trips, ir::kNone, outer_x, outer_flag}, attrs.build(),
-      std::vector<Graph::Block>{body});
+  const ir::NodeId loop =
+      build::Builder(g).add_blocks(NEF_OP_LOOP, std::vector{trips, ir::kNone, outer_x, outer_flag},
+                                   attrs.build(), std::vector<Graph::Block>{body});
   g.add_output("last", g.output(loop, 0));
   g.add_output("parts", g.output(loop, 1));
   return g;

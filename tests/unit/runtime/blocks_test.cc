@@ -116,7 +116,9 @@ TEST(BlocksTest, EveryPassLeftOut) {
           return {p[1], op("add", {op("mul", {p[2], sum}), x})};
         })[0];
       },
-      [&] { return op("concat", {x, w}, {int_attr("axis", 0)}); });
+      [&] {
+        return op("concat", {x, w}, {int_attr("axis", 0)});
+      });
   const Graph g = capture({op("relu", {y})});
   for (const char* pass : {"", "canonicalise", "fold", "blocks", "simplify", "cse", "dead", "fuse",
                            "canonicalise,fold,blocks,simplify,cse,dead,fuse"}) {
@@ -152,7 +154,8 @@ TEST(BlocksTest, PlanAndTraceShowThem) {
   int adds = 0;
   const cJSON* event;
   cJSON_ArrayForEach(event, cJSON_GetObjectItem(trace.get(), "traceEvents")) {
-    adds += json_text(event, "name").find("(add)") != std::string::npos ? 1 : 0;
+    const bool kernel = json_text(event, "cat") == "kernel";
+    adds += kernel && json_text(event, "name").find("(add)") != std::string::npos ? 1 : 0;
   }
   EXPECT_EQ(adds, 3);
 }
@@ -170,7 +173,7 @@ TEST(BlocksTest, PartsOfAStackThatDifferAreAnError) {
   EXPECT_EQ(take(try_run(p, {scalar(2)}, &got, 2)).code, NEF_SHAPE_MISMATCH);
   ok(try_run(p, {scalar(0)}, &got, 2));
   EXPECT_EQ(shape_of(got[0]), (std::vector<int64_t>{1}));
-  EXPECT_EQ(shape_of(got[1]), (std::vector<int64_t>{0, 0}));
+  EXPECT_EQ(shape_of(got[1]), (std::vector<int64_t>{0, 1}));  // a part has at least 1
 }
 
 TEST(BlocksTest, BadArgumentsAreErrors) {

@@ -199,10 +199,10 @@ TEST(LateSizesTest, TheBudgetHoldsForLaterLevels) {
   const Tensor z = op("nonzero", {x});
   nef_compile_options o = options();
   o.memory_budget = 1 << 14;
-  const Program p = compile(capture({op("reduce_sum", {op("cumsum", {z, int_tensor({1}, {})})})}), o);
+  const Program p =
+      compile(capture({op("reduce_sum", {op("cumsum", {z, int_tensor({1}, {})})})}), o);
   EXPECT_EQ(run_code(p, {tensor(std::vector<float>(100, 1), {100})}), NEF_OK);
-  EXPECT_EQ(run_code(p, {tensor(std::vector<float>(10000, 1), {10000})}),
-            NEF_OUT_OF_MEMORY);
+  EXPECT_EQ(run_code(p, {tensor(std::vector<float>(10000, 1), {10000})}), NEF_OUT_OF_MEMORY);
 }
 
 TEST(LateSizesTest, BoundsFollowFromShapes) {
