@@ -43,15 +43,16 @@ func apply(op opID, inputs []*Value, attrs []attr, nOut int) []*Value {
 			outs[i] = errorValue(err)
 		}
 	}
-	open := false
+	open, param := false, false
 	for _, in := range inputs {
 		open = open || in != nil && in.open
+		param = param || in != nil && in.param
 		if in != nil && in.temp {
 			in.Close()
 		}
 	}
 	for _, out := range outs {
-		out.op, out.site, out.open = op, site, open
+		out.op, out.site, out.open, out.param = op, site, open, param
 	}
 	return outs
 }

@@ -145,6 +145,76 @@ static inline nef_status* nefgo_op_call(const char* op, const uintptr_t* inputs,
                      (nef_tensor**)outs);
 }
 
+/* ---- if, loop, scan */
+
+static inline uint32_t nefgo_body_begin(void) {
+  nef_body body;
+  nef_body_begin(&body, sizeof body);
+  return body.mark;
+}
+
+/* A parameter like a tensor, or (like 0) a scalar of that dtype. */
+static inline nef_status* nefgo_body_parameter(uintptr_t like, int64_t sliced_axis, nef_dtype dtype,
+                                               uintptr_t* out) {
+  nef_tensor* t = NULL;
+  nef_status* st = like != 0 ? nef_body_parameter((const nef_tensor*)like, sliced_axis, &t)
+                             : nef_body_scalar(dtype, &t);
+  *out = (uintptr_t)t;
+  return st;
+}
+
+static inline nef_body nefgo_body(uint32_t mark, const uintptr_t* values, size_t n_parameters,
+                                  size_t n_results) {
+  nef_body body;
+  memset(&body, 0, sizeof body);
+  body.struct_size = sizeof body;
+  body.mark = mark;
+  body.parameters = (const nef_tensor* const*)values;
+  body.n_parameters = n_parameters;
+  body.results = (const nef_tensor* const*)values + n_parameters;
+  body.n_results = n_results;
+  return body;
+}
+
+/* The results of both branches one after the other, n_outs each. */
+static inline nef_status* nefgo_if(uintptr_t condition, uint32_t then_mark, uint32_t else_mark,
+                                   const uintptr_t* results, size_t n_then, size_t n_else,
+                                   uintptr_t* outs) {
+  const nef_body a = nefgo_body(then_mark, results, 0, n_then);
+  const nef_body b = nefgo_body(else_mark, results + n_then, 0, n_else);
+  return nef_if((const nef_tensor*)condition, &a, &b, (nef_tensor**)outs, n_then);
+}
+
+/* A body's parameters, then its results. */
+static inline nef_status* nefgo_loop(uintptr_t trips, uintptr_t condition, const uintptr_t* initial,
+                                     size_t n_initial, uint32_t mark, const uintptr_t* values,
+                                     size_t n_parameters, size_t n_results, uintptr_t* outs) {
+  const nef_body body = nefgo_body(mark, values, n_parameters, n_results);
+  return nef_loop((const nef_tensor*)trips, (const nef_tensor*)condition,
+                  (const nef_tensor* const*)initial, n_initial, &body, (nef_tensor**)outs,
+                  n_results - 1);
+}
+
+/* inputs: the initial values, then the scan inputs; axes: n_inputs axes and as many directions,
+ * then n_stacked axes and as many directions. */
+static inline nef_status* nefgo_scan(const uintptr_t* inputs, size_t n_initial, size_t n_inputs,
+                                     const int64_t* axes, size_t n_stacked, uint32_t mark,
+                                     const uintptr_t* values, size_t n_parameters, size_t n_results,
+                                     uintptr_t* outs) {
+  nef_scan_options options;
+  nef_scan_options_init(&options, sizeof options);
+  options.input_axes = axes;
+  options.input_directions = axes + n_inputs;
+  options.output_axes = axes + 2 * n_inputs;
+  options.output_directions = options.output_axes + n_stacked;
+  options.n_input_axes = options.n_input_directions = n_inputs;
+  options.n_output_axes = options.n_output_directions = n_stacked;
+  const nef_body body = nefgo_body(mark, values, n_parameters, n_results);
+  return nef_scan((const nef_tensor* const*)inputs, n_initial,
+                  (const nef_tensor* const*)inputs + n_initial, n_inputs, &options, &body,
+                  (nef_tensor**)outs, n_results);
+}
+
 /* ---- graphs */
 
 /* names holds count texts, one after the other, each ending in NUL. inputs may be NULL: then they

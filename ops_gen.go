@@ -207,6 +207,9 @@ const (
 	opConvInteger               opID = 145
 	opQLinearConv               opID = 146
 	opMatMulNBits               opID = 147
+	opIf                        opID = 148
+	opLoop                      opID = 149
+	opScan                      opID = 150
 )
 
 // opNames are the names by op id, as nef_op_call takes them.
@@ -356,6 +359,9 @@ var opNames = [...]string{
 	opConvInteger:               "conv_integer",
 	opQLinearConv:               "qlinear_conv",
 	opMatMulNBits:               "matmul_nbits",
+	opIf:                        "if",
+	opLoop:                      "loop",
+	opScan:                      "scan",
 }
 
 // attrNames are the names of attributes by op id and slot.
@@ -582,6 +588,9 @@ var inputNames = [...][]string{
 	opConvInteger:               {"x", "w", "xZeroPoint", "wZeroPoint"},
 	opQLinearConv:               {"x", "xScale", "xZeroPoint", "w", "wScale", "wZeroPoint", "yScale", "yZeroPoint", "b"},
 	opMatMulNBits:               {"a", "b", "scales", "zeroPoints", "bias"},
+	opIf:                        {"condition", "captures"},
+	opLoop:                      {"tripCount", "condition", "values"},
+	opScan:                      {"values"},
 }
 
 // Attribute slots.

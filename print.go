@@ -40,7 +40,7 @@ func (v *Value) text(digits int) string {
 	if err := v.Err(); err != nil {
 		return err.Error()
 	}
-	if v.open {
+	if v.unbound() {
 		return v.openText()
 	}
 	var text string
@@ -55,6 +55,9 @@ func (v *Value) text(digits int) string {
 }
 
 func (v *Value) openText() string {
+	if v.param {
+		return fmt.Sprintf("value of a block's body, %v %v", v.DType(), v.Dims())
+	}
 	if v.op == 0 {
 		return fmt.Sprintf("input %q %v %v", v.input, v.DType(), v.Dims())
 	}

@@ -35,6 +35,7 @@ type Value struct {
 	cached atomic.Pointer[header] // once no dim can change any more
 	input  string                 // the name of a placeholder
 	open   bool                   // depends on a placeholder: cannot be executed
+	param  bool                   // depends on a parameter of a block's body: likewise
 	temp   bool                   // made for one call, closed after it
 	op     opID                   // what made it; 0 for data
 	site   string                 // where, when NEF_TRACE_SITES=1
@@ -56,6 +57,9 @@ func newValue(ptr uintptr, bytes int64) *Value {
 	v.own(object{ptr, kindTensor, bytes})
 	return &v.Value
 }
+
+// unbound reports whether the value cannot be executed, whatever is tried.
+func (v *Value) unbound() bool { return v.open || v.param }
 
 func errorValue(err error) *Value { return &Value{failed: err} }
 
@@ -115,7 +119,7 @@ func Execute(values ...*Value) error {
 	}
 	err := fromStatus(C.nefgo_execute(&ptrs[0], C.size_t(len(ptrs))))
 	for _, v := range values {
-		if !v.open {
+		if !v.unbound() {
 			v.late.Store(err)
 		}
 	}
@@ -148,7 +152,7 @@ func (v *Value) head() header {
 		h.shape[i] = int(meta.shape[i])
 		fixed = fixed && h.shape[i] >= 0
 	}
-	if fixed || v.open {
+	if fixed || v.unbound() {
 		v.cached.Store(h)
 	}
 	return *h
@@ -200,7 +204,7 @@ func (v *Value) view(op string, f func(h header, data []byte)) error {
 	var data unsafe.Pointer
 	var size C.size_t
 	err := fromStatus(C.nefgo_tensor_data(v.ptr(), &data, &size))
-	if !v.open {
+	if !v.unbound() {
 		v.late.Store(err)
 	}
 	if err != nil {

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <new>
 
+#include "backends/cpu/call.h"
 #include "backends/cpu/cpu.h"
 #include "backends/cpu/device.h"
 #include "backends/cpu/kernel.h"
@@ -142,6 +143,16 @@ nef_code launch(nef_backend_prepared* prepared, nef_backend_stream*,
   return guarded(err, [&] { prepared->impl->launch(values, scratch); });
 }
 
+nef_code output_dims(nef_backend_prepared* prepared, nef_backend_stream*,
+                     const nef_backend_tensor* values, void* scratch, int64_t* const* out_dims,
+                     nef_backend_error* err) {
+  return guarded(err, [&] {
+    const auto* sized = dynamic_cast<const SizedPrepared*>(prepared->impl.get());
+    if (sized == nullptr) throw BackendError(NEF_UNSUPPORTED, "its sizes follow from shapes");
+    sized->output_dims(values, scratch, out_dims);
+  });
+}
+
 int32_t in_place(const nef_backend_kernel* kernel, int32_t input, int32_t output) {
   return kernel->impl->in_place(input, output) ? 1 : 0;
 }
@@ -170,6 +181,7 @@ nef_backend make_table() {
   table.scratch_bytes = scratch_bytes;
   table.launch = launch;
   table.in_place = in_place;
+  table.output_dims = output_dims;
   return table;
 }
 

@@ -13,7 +13,9 @@ std::unordered_map<nef_op, CallOp>& calls() {
   return table;
 }
 
-class CallPrepared final : public Prepared {
+constexpr size_t kMaxSizedOutputs = 8;
+
+class CallPrepared final : public SizedPrepared {
  public:
   CallPrepared(const CallOp& call, Operands operands)
       : call_(call), operands_(std::move(operands)) {}
@@ -22,6 +24,17 @@ class CallPrepared final : public Prepared {
   }
   void launch(const Tensor* values, void* scratch) const override {
     call_.run(Call(operands_, values, scratch));
+  }
+  void output_dims(const Tensor* values, void* scratch, int64_t* const* out_dims) const override {
+    if (call_.sizes == nullptr) {
+      throw BackendError(NEF_UNSUPPORTED, "the sizes of its outputs follow from shapes");
+    }
+    const std::vector<int32_t>& outputs = operands_.region().nodes[0].outputs;
+    int64_t* dims[kMaxSizedOutputs] = {};
+    for (size_t i = 0; i < outputs.size() && i < kMaxSizedOutputs; ++i) {
+      if (outputs[i] >= 0) dims[i] = out_dims[outputs[i]];
+    }
+    call_.sizes(Call(operands_, values, scratch), dims);
   }
 
  private:

@@ -79,6 +79,15 @@ struct CallOp {
   size_t (*scratch)(const Call&) = nullptr;        // looks at shapes only
   bool in_place = false;                           // output 0 may be input 0
   const char* (*refuse)(const Region&) = nullptr;  // why this region is not served, or null
+  // Of ops whose output sizes depend on data: the dims of each output, from the inputs. What it
+  // leaves in scratch is there for `run`.
+  void (*sizes)(const Call&, int64_t* const* dims) = nullptr;
+};
+
+// A prepared kernel that is asked for the sizes of its outputs before it is launched.
+class SizedPrepared : public Prepared {
+ public:
+  virtual void output_dims(const Tensor* values, void* scratch, int64_t* const* out_dims) const = 0;
 };
 
 // Registers a kernel that serves every dtype that the op table allows, unless it refuses.

@@ -89,7 +89,18 @@ void run_trilu(const Call& c) {
   });
 }
 
-// The caller knows the count (it made the output's shape); it must be right.
+void size_nonzero(const Call& c, int64_t* const* dims) {
+  const View x = c.in(0);
+  int64_t found = 0;
+  with_element_type(x.dtype, [&]<class T>(T) {
+    const auto* in = reinterpret_cast<const T*>(x.data);
+    for (int64_t i = 0; i < x.count; ++i) found += widen(in[i]) == Compute<T>{0} ? 0 : 1;
+  });
+  dims[0][0] = x.rank;
+  dims[0][1] = found;
+}
+
+// The caller has asked for the count; it must still be right.
 void run_nonzero(const Call& c) {
   const View x = c.in(0), y = c.out();
   const int64_t room = y.dims[1];
@@ -122,7 +133,7 @@ void register_generators() {
   register_call(NEF_OP_SHAPE, {"shape", run_shape});
   register_call(NEF_OP_SIZE, {"size", run_size});
   register_call(NEF_OP_TRILU, {"triangle", run_trilu, nullptr, true});
-  register_call(NEF_OP_NONZERO, {"nonzero", run_nonzero});
+  register_call(NEF_OP_NONZERO, {"nonzero", run_nonzero, nullptr, false, nullptr, size_nonzero});
 }
 
 }  // namespace nef::cpu

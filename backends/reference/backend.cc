@@ -50,17 +50,40 @@ class Runner {
 
   void run(void* scratch) const {
     auto** data = static_cast<char**>(scratch);
-    char* next = static_cast<char*>(scratch) + pointer_bytes();
-    for (size_t i = 0; i < region_.values.size(); ++i) {
-      data[i] = locate(i, next);
-      next += internal_bytes(i);
-    }
+    char* next = locate_all(scratch);
     for (const backends::Node& node : region_.nodes) {
       find_kernel(node.op)->run(Call(region_, node, data, tensors_, next));
     }
   }
 
+  // Of the one node of a region; `out_dims` by value.
+  void output_dims(void* scratch, int64_t* const* out_dims) const {
+    char* next = locate_all(scratch);
+    const backends::Node& node = region_.nodes[0];
+    const Kernel& kernel = *find_kernel(node.op);
+    if (kernel.sizes == nullptr) {
+      throw BackendError(NEF_UNSUPPORTED, "the sizes of its outputs follow from shapes");
+    }
+    int64_t* dims[kMaxSizedOutputs] = {};
+    for (size_t i = 0; i < node.outputs.size() && i < kMaxSizedOutputs; ++i) {
+      if (node.outputs[i] >= 0) dims[i] = out_dims[node.outputs[i]];
+    }
+    kernel.sizes(Call(region_, node, static_cast<char**>(scratch), tensors_, next), dims);
+  }
+
  private:
+  static constexpr size_t kMaxSizedOutputs = 8;
+
+  // Where each value is, as pointers at the start of scratch; returns what is behind them.
+  char* locate_all(void* scratch) const {
+    auto** data = static_cast<char**>(scratch);
+    char* next = static_cast<char*>(scratch) + pointer_bytes();
+    for (size_t i = 0; i < region_.values.size(); ++i) {
+      data[i] = locate(i, next);
+      next += internal_bytes(i);
+    }
+    return next;
+  }
   size_t pointer_bytes() const { return aligned(region_.values.size() * sizeof(char*)); }
   size_t internal_bytes(size_t i) const {
     const backends::Value& v = region_.values[i];
@@ -200,6 +223,13 @@ nef_code launch(nef_backend_prepared* prepared, nef_backend_stream*,
   return guarded(err, [&] { nef::reference::Runner(prepared->state, values).run(scratch); });
 }
 
+nef_code output_dims(nef_backend_prepared* prepared, nef_backend_stream*,
+                     const nef_backend_tensor* values, void* scratch, int64_t* const* out_dims,
+                     nef_backend_error* err) {
+  return guarded(
+      err, [&] { nef::reference::Runner(prepared->state, values).output_dims(scratch, out_dims); });
+}
+
 constexpr nef_backend make_backend() {
   nef_backend b{};
   b.abi_version = NEF_BACKEND_ABI_VERSION;
@@ -221,6 +251,7 @@ constexpr nef_backend make_backend() {
   b.prepared_free = prepared_free;
   b.scratch_bytes = scratch_bytes;
   b.launch = launch;
+  b.output_dims = output_dims;
   return b;
 }
 constexpr nef_backend kBackend = make_backend();

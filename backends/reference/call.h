@@ -69,6 +69,8 @@ struct Kernel {
   nef_op op = NEF_OP_INVALID;
   void (*run)(const Call&) = nullptr;
   size_t (*scratch)(const Call&) = nullptr;
+  // Of ops whose output sizes depend on data: the dims of each output, from the inputs.
+  void (*sizes)(const Call&, int64_t* const* dims) = nullptr;
 };
 
 // One list per family, in files of the same name.

@@ -161,7 +161,15 @@ bool is_zero(const View& x, int64_t i) {
   return is_float(x.dtype) ? load_float(x, i) == 0 : load_int(x, i) == 0;
 }
 
-// The caller knows the count (it made the output's shape); it must be right.
+void size_nonzero(const Call& c, int64_t* const* dims) {
+  const View x = c.in(0);
+  int64_t found = 0;
+  for (int64_t i = 0; i < x.count; ++i) found += is_zero(x, i) ? 0 : 1;
+  dims[0][0] = x.rank;
+  dims[0][1] = found;
+}
+
+// The caller has asked for the count; it must still be right.
 void run_nonzero(const Call& c) {
   const View x = c.in(0), y = c.out();
   const int64_t room = y.dims[1];
@@ -179,10 +187,13 @@ void run_nonzero(const Call& c) {
 }
 
 constexpr Kernel kKernels[] = {
-    {NEF_OP_GATHER, run_gather},         {NEF_OP_GATHER_ELEMENTS, run_gather_elements},
-    {NEF_OP_GATHER_ND, run_gather_nd},   {NEF_OP_SCATTER_ELEMENTS, run_scatter_elements},
-    {NEF_OP_SCATTER_ND, run_scatter_nd}, {NEF_OP_ONE_HOT, run_one_hot},
-    {NEF_OP_NONZERO, run_nonzero},
+    {NEF_OP_GATHER, run_gather},
+    {NEF_OP_GATHER_ELEMENTS, run_gather_elements},
+    {NEF_OP_GATHER_ND, run_gather_nd},
+    {NEF_OP_SCATTER_ELEMENTS, run_scatter_elements},
+    {NEF_OP_SCATTER_ND, run_scatter_nd},
+    {NEF_OP_ONE_HOT, run_one_hot},
+    {NEF_OP_NONZERO, run_nonzero, nullptr, size_nonzero},
 };
 
 }  // namespace

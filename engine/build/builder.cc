@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "engine/ir/blocks.h"
 #include "engine/ir/error.h"
 
 namespace nef::build {
@@ -107,6 +108,25 @@ NodeId Builder::add(nef_op op, std::span<const ValueId> inputs, std::span<const 
     if (!results[i].has_content) continue;
     graph_.set_content(graph_.output(n, static_cast<uint32_t>(i)), results[i].content);
   }
+  return n;
+}
+
+NodeId Builder::add_blocks(nef_op op, std::span<const ValueId> inputs,
+                           std::span<const int64_t> attr_words,
+                           std::span<const ir::Graph::Block> blocks) {
+  std::vector<Operand> operands(inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) operands[i] = operand(graph_, inputs[i]);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (operands[i].has_content) operands[i].content = graph_.content(inputs[i]);
+  }
+  const std::vector<Inferred> results =
+      ir::infer_blocks(op, ir::Attrs(attr_words), operands, blocks, graph_.pool());
+  std::vector<ir::Graph::Type> types;
+  for (const Inferred& r : results) {
+    types.push_back({r.dtype, graph_.shapes().intern(r.shape)});
+  }
+  const NodeId n = graph_.add_node(op, inputs, attr_words, types);
+  graph_.set_blocks(n, blocks);
   return n;
 }
 

@@ -24,6 +24,10 @@ class Builder {
   // as the op has by default. Throws what ir::infer throws.
   ir::NodeId add(nef_op op, std::span<const ir::ValueId> inputs,
                  std::span<const int64_t> attr_words, size_t n_outputs = 0);
+  // A node with blocks: If, Loop or Scan. Throws what ir::infer_blocks throws.
+  ir::NodeId add_blocks(nef_op op, std::span<const ir::ValueId> inputs,
+                        std::span<const int64_t> attr_words,
+                        std::span<const ir::Graph::Block> blocks);
   // The single output of a node with inferred type.
   ir::ValueId value(nef_op op, std::span<const ir::ValueId> inputs,
                     std::span<const int64_t> attr_words = {});

@@ -9,6 +9,7 @@
 #include <unordered_set>
 
 #include "engine/build/builder.h"
+#include "engine/build/lazy_internal.h"
 #include "engine/ir/dtype.h"
 #include "engine/ir/error.h"
 #include "engine/ir/infer.h"
@@ -17,8 +18,6 @@ namespace nef::build {
 
 using ir::Dim;
 using ir::ValueId;
-
-namespace {
 
 // Guards materialised data, capture marks, and the symbols of lazy dims.
 std::mutex& lazy_mutex() {
@@ -29,10 +28,16 @@ ir::DimPool& lazy_pool() {
   static auto* pool = new ir::DimPool;
   return *pool;
 }
+namespace {
+
 uint64_t g_epoch = 0;  // guarded by lazy_mutex()
 std::atomic<uint64_t> g_live{0};
+std::atomic<uint32_t> g_scope{0};
 
 }  // namespace
+
+uint64_t next_epoch() { return ++g_epoch; }
+uint32_t begin_block() { return g_scope.fetch_add(1, std::memory_order_relaxed) + 1; }
 
 // Elements known symbolically, or null.
 const std::vector<Dim>* known_content(const LazyTensor* t) {
@@ -52,7 +57,10 @@ class LazyFactory {
                           std::span<const int64_t> attrs, std::span<const Output> outputs) {
     static_assert(sizeof(LazyNode) % 8 == 0 && sizeof(LazyTensor) % 8 == 0);
     size_t n_dims = 0;
-    for (const Output& o : outputs) n_dims += o.shape.view().size();
+    for (const Output& o : outputs) {
+      const std::span<const Dim> d = o.shape.view();
+      n_dims += ir::dims_static(d) ? d.size() : 2 * d.size();
+    }
     const size_t at_inputs = sizeof(LazyNode) + outputs.size() * sizeof(LazyTensor);
     const size_t at_attrs = at_inputs + inputs.size() * sizeof(LazyTensor*);
     const size_t at_dims = at_attrs + attrs.size_bytes();
@@ -60,6 +68,7 @@ class LazyFactory {
     auto* node = new (block) LazyNode;
     node->kind_ = kind;
     node->op_ = static_cast<uint16_t>(op);
+    node->scope_ = g_scope.load(std::memory_order_relaxed);
     node->n_outputs_ = static_cast<uint32_t>(outputs.size());
     node->n_inputs_ = static_cast<uint32_t>(inputs.size());
     node->n_attrs_ = static_cast<uint32_t>(attrs.size());
@@ -82,8 +91,9 @@ class LazyFactory {
                            outputs[i].dtype,
                            static_cast<uint32_t>(d.size())};
       if (!d.empty()) std::memcpy(dims, d.data(), d.size_bytes());
-      dims += d.size_bytes();
-      node->symbolic_ = node->symbolic_ || !ir::dims_static(d);
+      const bool symbolic = !ir::dims_static(d);
+      dims += symbolic ? 2 * d.size_bytes() : d.size_bytes();
+      node->symbolic_ = node->symbolic_ || symbolic;
     }
     g_live.fetch_add(1, std::memory_order_relaxed);
     return node;
@@ -92,6 +102,9 @@ class LazyFactory {
   static void set_name(LazyNode* node, std::string_view name, std::span<const DimSpec> dims) {
     node->extra().name = name;
     node->extra().specs.assign(dims.begin(), dims.end());
+  }
+  static void set_blocks(LazyNode* node, std::vector<ir::Graph::Block> blocks) {
+    node->extra().blocks = std::move(blocks);
   }
   static void set_device(LazyNode* node, std::string_view device) { node->extra().device = device; }
   static void set_content(LazyNode* node, uint32_t output, std::vector<Dim> content) {
@@ -257,7 +270,31 @@ LazyTensor* make_placeholder(std::string_view name, nef_dtype dtype,
   return &node->outputs()[0];
 }
 
-namespace {
+[[gnu::noinline]] static LazyTensor* new_parameter(const LeafOutput& out) {
+  return &LazyFactory::create<LeafOutput>(LazyNode::Kind::Parameter, 0, {}, {}, {&out, 1})
+              ->outputs()[0];
+}
+
+LazyTensor* make_parameter(nef_dtype dtype) { return new_parameter({dtype, ir::Shape()}); }
+
+LazyTensor* make_parameter(const LazyTensor* like, int64_t sliced_axis) {
+  const std::span<const Dim> dims = like->dims();
+  LeafOutput out{like->dtype, ir::Shape()};
+  for (size_t i = 0; i < dims.size(); ++i) {
+    if (static_cast<int64_t>(i) != sliced_axis) out.shape.push(dims[i]);
+  }
+  return new_parameter(out);
+}
+
+LazyNode* make_block_node(nef_op op, std::span<LazyTensor* const> inputs,
+                          std::span<const int64_t> attr_words, std::vector<ir::Graph::Block> blocks,
+                          std::span<const ir::Inferred> results) {
+  LazyNode* node =
+      LazyFactory::create<ir::Inferred>(LazyNode::Kind::Op, op, inputs, attr_words, results);
+  LazyFactory::set_blocks(node, std::move(blocks));
+  LazyFactory::add_refs(node, static_cast<uint32_t>(results.size()) - 1);
+  return node;
+}
 
 ir::Operand lazy_operand(const LazyTensor* t, bool host, std::vector<Dim>* storage) {
   ir::Operand o;
@@ -265,15 +302,17 @@ ir::Operand lazy_operand(const LazyTensor* t, bool host, std::vector<Dim>* stora
   o.present = true;
   o.dtype = t->dtype;
   o.dims = t->dims();
-  if (const std::vector<Dim>* content = known_content(t); content != nullptr) {
+  // Elements that were dims of unknown size are numbers once there is data.
+  const std::vector<Dim>* content = known_content(t);
+  if (content != nullptr && (ir::dims_static(*content) || data_of(t) == nullptr)) {
     o.has_content = true;
     o.content = *content;
     return o;
   }
   const bool index = t->dtype == NEF_INT64 || t->dtype == NEF_INT32;
   const bool real = host && (t->dtype == NEF_FLOAT32 || t->dtype == NEF_FLOAT64);
-  if (t->rank > 1 || (!index && !real)) return o;
-  const size_t n = t->rank == 0 ? 1 : static_cast<size_t>(t->dims()[0]);
+  if (t->rank > 1 || (!index && !real) || !ir::dims_static(o.dims)) return o;
+  const size_t n = t->rank == 0 ? 1 : static_cast<size_t>(o.dims[0]);
   if (n > ir::kMaxContent) return o;
   const auto data = data_of(t);
   if (data == nullptr) return o;
@@ -295,8 +334,6 @@ ir::Operand lazy_operand(const LazyTensor* t, bool host, std::vector<Dim>* stora
   o.content = *storage;
   return o;
 }
-
-}  // namespace
 
 // A few elements without a heap block, or many with one.
 template <typename T, size_t kInline>
@@ -365,12 +402,18 @@ std::shared_ptr<ir::Buffer> data_of(const LazyTensor* t) {
   return t->data;
 }
 
-void materialise(LazyTensor* t, std::shared_ptr<ir::Buffer> data) {
+void materialise(LazyTensor* t, std::shared_ptr<ir::Buffer> data, std::span<const int64_t> dims) {
   std::vector<LazyTensor*> let_go;
   {
     std::lock_guard lock(lazy_mutex());
     // Another thread was first: views of its data are out already.
     if (t->data != nullptr) return;
+    if (!ir::dims_static(t->dims())) {
+      const uint32_t numbers = t->dims_offset + t->rank * static_cast<uint32_t>(sizeof(Dim));
+      std::copy(dims.begin(), dims.end(),
+                reinterpret_cast<Dim*>(reinterpret_cast<char*>(t) + numbers));
+      t->dims_offset.store(numbers, std::memory_order_release);
+    }
     t->data = std::move(data);
     LazyNode* node = t->node;
     for (const LazyTensor& out : node->outputs()) {
@@ -436,6 +479,11 @@ struct Capture {
         if (inputs_closed) fail_unlisted(*node);
         order.push_back(node);
         return;
+      }
+      if (node->kind_ == LazyNode::Kind::Parameter) {
+        fail(NEF_INVALID_ARGUMENT, mode == LeafMode::Inputs ? "execute" : "graph",
+             "the value depends on a parameter of a block's body; outside of that block it has no "
+             "meaning");
       }
       sizes.node_inputs += node->n_inputs_;
       sizes.attr_words += node->n_attrs_;
@@ -527,7 +575,10 @@ struct Capture {
       input_ids.push_back(in[i] == nullptr ? ir::kNone : value_of(*in[i], node.op_, i));
     }
     // A static result can still hang on a symbol: [batch 4] joined with [4 4] needs batch = 4.
-    const ir::NodeId n = node.symbolic_ ? add_inferred(node) : add_static(node);
+    const bool blocks = node.extra_ != nullptr && !node.extra_->blocks.empty();
+    const ir::NodeId n = blocks           ? add_blocks(node)
+                         : node.symbolic_ ? add_inferred(node)
+                                          : add_static(node);
     if (node.extra_ != nullptr) out.graph.node_devices().set(n, node.extra_->device);
     node.local_ = out.graph.first_output(n);
   }
@@ -536,6 +587,11 @@ struct Capture {
   // pool gets the checks that bind the symbols.
   ir::NodeId add_inferred(LazyNode& node) {
     return Builder(out.graph).add(node.op_, input_ids, node.attr_words(), node.n_outputs_);
+  }
+
+  ir::NodeId add_blocks(LazyNode& node) {
+    return Builder(out.graph).add_blocks(node.op_, input_ids, node.attr_words(),
+                                         node.extra_->blocks);
   }
 
   ir::NodeId add_static(LazyNode& node) {

@@ -28,23 +28,26 @@ struct LazyTensor {
   LazyNode* node;
   std::shared_ptr<ir::Buffer> data;  // guarded by lazy_mutex(); set = materialised
   uint32_t index;
-  uint32_t dims_offset;  // in bytes from here, in the node's memory
+  // In bytes from here, in the node's memory. Symbolic dims have room for numbers behind them, and
+  // this moves there once a run has told them.
+  std::atomic<uint32_t> dims_offset;
   nef_dtype dtype;
   uint32_t rank;
 
   // Symbols belong to lazy_pool().
   std::span<const ir::Dim> dims() const {
-    return {reinterpret_cast<const ir::Dim*>(reinterpret_cast<const char*>(this) + dims_offset),
-            rank};
+    const char* at =
+        reinterpret_cast<const char*>(this) + dims_offset.load(std::memory_order_acquire);
+    return {reinterpret_cast<const ir::Dim*>(at), rank};
   }
 };
 
-// An op call, a leaf (data), or a placeholder (graph input): one heap block holding the
-// outputs, input references, attributes and dims, in this order. Immutable but for `data` of its
-// outputs and the release of its inputs once every output has data.
+// An op call, a leaf (data), a placeholder (graph input), or a parameter (of a block's body): one
+// heap block holding the outputs, input references, attributes and dims, in this order. Immutable
+// but for `data` of its outputs and the release of its inputs once every output has data.
 class LazyNode {
  public:
-  enum class Kind : uint8_t { Op, Leaf, Placeholder };
+  enum class Kind : uint8_t { Op, Leaf, Placeholder, Parameter };
 
   Kind kind() const { return kind_; }
   nef_op op() const { return op_; }
@@ -57,9 +60,11 @@ class LazyNode {
  private:
   friend class LazyFactory;
   friend struct Capture;
+  friend class BlockCapture;
   friend void retain(LazyTensor* t);
   friend void release(LazyTensor* t);
-  friend void materialise(LazyTensor* t, std::shared_ptr<ir::Buffer> data);
+  friend void materialise(LazyTensor* t, std::shared_ptr<ir::Buffer> data,
+                          std::span<const int64_t> dims);
   friend const std::vector<ir::Dim>* known_content(const LazyTensor* t);
   friend bool is_symbolic(const LazyTensor* t);
   friend class SymbolicNodes;
@@ -75,6 +80,7 @@ class LazyNode {
     std::string device;          // op: where its author wants it
     // Elements known symbolically, per output; null where they are not.
     std::vector<std::unique_ptr<std::vector<ir::Dim>>> contents;
+    std::vector<ir::Graph::Block> blocks;  // op: what it runs
   };
   Extra& extra() {
     if (extra_ == nullptr) extra_ = std::make_unique<Extra>();
@@ -89,6 +95,7 @@ class LazyNode {
   uint32_t n_outputs_ = 0, n_inputs_ = 0, n_attrs_ = 0;
   uint32_t local_ = 0;        // first value in the graph of that capture
   uint32_t symbolic_at_ = 0;  // of a symbolic node: its place among them, guarded by lazy_mutex()
+  uint32_t scope_ = 0;        // how many blocks had been begun when it was made
   uint64_t mark_ = 0;         // capture epoch, guarded by lazy_mutex()
   std::unique_ptr<Extra> extra_;
 };
@@ -111,10 +118,33 @@ LazyTensor* make_placeholder(std::string_view name, nef_dtype dtype, std::span<c
 void make_op(nef_op op, std::span<LazyTensor* const> inputs, std::vector<int64_t> attr_words,
              size_t n_outputs, std::string_view device, std::vector<LazyTensor*>* outs);
 
+// ---- If, Loop and Scan
+
+// A block is built by making its values: what was made since begin_block and leads to a result is
+// inside; what is older, and graph inputs, is taken from outside. Values are pure, so where the
+// line runs only decides what is computed anew.
+struct BlockBody {
+  uint32_t begin = 0;                            // what begin_block gave
+  std::span<LazyTensor* const> parameters = {};  // values that the node hands in
+  std::span<LazyTensor* const> results = {};
+};
+uint32_t begin_block();
+// A parameter of the type of `like`; of its slices when `sliced_axis` >= 0.
+LazyTensor* make_parameter(const LazyTensor* like, int64_t sliced_axis = -1);
+LazyTensor* make_parameter(nef_dtype dtype);  // a scalar
+// Makes an If, Loop or Scan. `inputs` are those before the captures, which are found here. Sizes of
+// carried values that a body changes become unknown in it. An If whose condition is known gives
+// the results of the branch it takes. Throws what ir::infer_blocks throws, NEF_INVALID_ARGUMENT
+// for a parameter of another block.
+void make_blocks(nef_op op, std::span<LazyTensor* const> inputs, std::vector<int64_t> attr_words,
+                 std::span<const BlockBody> bodies, std::vector<LazyTensor*>* outs);
+
 // The data of a value if it has been materialised.
 std::shared_ptr<ir::Buffer> data_of(const LazyTensor* t);
-// Gives an op's output its data; a node all of whose outputs have data lets its inputs go.
-void materialise(LazyTensor* t, std::shared_ptr<ir::Buffer> data);
+// Gives an op's output its data; a node all of whose outputs have data lets its inputs go. `dims`
+// are the numbers that a run found for it; static ones may be left out.
+void materialise(LazyTensor* t, std::shared_ptr<ir::Buffer> data,
+                 std::span<const int64_t> dims = {});
 
 enum class LeafMode {
   Inputs,     // leaves become graph inputs (the lazy door: same program for new data)

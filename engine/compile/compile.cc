@@ -95,7 +95,8 @@ std::shared_ptr<Kernel> compile_region(const Program& p, uint32_t r, const Envir
 }
 
 bool needs_no_kernel(plan::Reason reason) {
-  return reason == plan::Reason::HostWork || reason == plan::Reason::View;
+  return reason == plan::Reason::HostWork || reason == plan::Reason::View ||
+         reason == plan::Reason::Blocks;
 }
 
 bool is_reference(const plan::Device& d) {
@@ -259,6 +260,20 @@ class KernelMaker {
   std::vector<std::pair<size_t, NodeId>> rerouted_;  // event, root of its region
 };
 
+// Blocks are programs of their own; recursion is bounded by how deep blocks are nested.
+void compile_blocks(Program& p, const Environment& env, const std::vector<uint16_t>& banned) {
+  if (!p.graph->has_blocks()) return;
+  for (uint32_t r = 0; r < p.regions.list.size(); ++r) {
+    for (const Graph::Block& block : p.graph->blocks(p.regions.root(p.regions.list[r]))) {
+      auto compiled = compile(block, p.options, env, banned);
+      p.events.insert(p.events.end(), compiled->events.begin(), compiled->events.end());
+      p.packed_bytes += compiled->packed_bytes;
+      p.transfer_count += compiled->transfer_count;
+      p.blocks[r].push_back(std::move(compiled));
+    }
+  }
+}
+
 }  // namespace
 
 bool is_out_of_memory(nef_code code) {
@@ -305,10 +320,14 @@ std::shared_ptr<const Program> compile(std::shared_ptr<const Graph> graph, Optio
   for (const auto& prepared : p->prepared) {
     if (prepared != nullptr) p->packed_bytes += prepared->bytes();
   }
+  compile_blocks(*p, env, banned);
   lower(*p);
   form_waves(*p);
   for (Step& s : p->steps) {
-    if (s.kind != Step::Kind::Launch) continue;
+    if (s.kind != Step::Kind::Launch && s.kind != Step::Kind::Size) continue;
+    const NodeId root = p->regions.root(p->regions.list[s.region]);
+    // Sizes that follow from shape inputs need no kernel.
+    if (s.kind == Step::Kind::Size && !ir::spec(p->graph->op(root)).sized_by_data) continue;
     s.prepared = p->prepared[s.region].get();
     if (s.prepared == nullptr) {
       fail(NEF_INTERNAL, "compile", "a step has no kernel: placement and lowering disagree");

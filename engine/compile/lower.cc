@@ -26,8 +26,10 @@ class Lowering {
     p_.steps.reserve(p_.regions.list.size());
     p_.step_values.reserve(p_.regions.values.size() + 2 * graph_.graph_outputs().size());
     external_slots();
+    find_late_symbols();
     for (uint32_t r = 0; r < p_.regions.list.size(); ++r) lower_region(r);
     finish_outputs();
+    if (late_) spread_levels();
   }
 
  private:
@@ -58,7 +60,8 @@ class Lowering {
     for (uint32_t i = 0; i < outputs.size(); ++i) {
       const ValueId v = outputs[i];
       if (graph_.def(v) != ir::ValueDef::Node || host_slot_[v] != ir::kNone) continue;
-      if (ir::spec(graph_.op(graph_.producer(v))).id == NEF_OP_SHAPE_EXPR) continue;
+      const nef_op op = graph_.op(graph_.producer(v));
+      if (op == NEF_OP_SHAPE_EXPR || ir::spec(op).n_blocks != 0) continue;
       host_slot_[v] = add_slot(v, SlotKind::Output, kHost, i);
       home_[i] = true;
     }
@@ -102,7 +105,7 @@ class Lowering {
 
   void add_copy(uint32_t from, uint32_t to, uint16_t device) {
     p_.steps.push_back(
-        {Step::Kind::Copy, device, 0, static_cast<uint32_t>(p_.step_values.size()), 2, nullptr});
+        {Step::Kind::Copy, device, 0, static_cast<uint32_t>(p_.step_values.size()), 2, nullptr, 0});
     for (uint32_t s : {from, to}) {
       p_.step_values.push_back({p_.slots[s].value, s});
       touch(s);
@@ -123,7 +126,8 @@ class Lowering {
       return;
     }
     const uint16_t device = p_.placement.device[r];
-    if (p_.placement.reason[r] == plan::Reason::View) return alias(root, device);
+    if (p_.placement.reason[r] == plan::Reason::Blocks) return lower_blocks(r, root, device);
+    if (p_.placement.reason[r] == plan::Reason::View) return alias(r, root, device);
     const uint16_t space = space_of(device);
     const std::span<const RegionValue> values = p_.regions.values_of(region);
     // Inputs first: bringing them over may add steps. Host inputs stay where the host can read.
@@ -142,16 +146,114 @@ class Lowering {
       if (values[i].kind != NEF_VALUE_OUTPUT) continue;
       region_slots_[i] = output_slot(values[i].value, space, device);
     }
-    p_.steps.push_back({Step::Kind::Launch, device, r, static_cast<uint32_t>(p_.step_values.size()),
-                        static_cast<uint32_t>(values.size()), nullptr});
+    const auto first_value = static_cast<uint32_t>(p_.step_values.size());
+    const auto count = static_cast<uint32_t>(values.size());
+    if (opens_level(root)) add_size(r, device, first_value, count);
+    p_.steps.push_back({Step::Kind::Launch, device, r, first_value, count, nullptr, 0});
     for (size_t i = 0; i < values.size(); ++i) {
       p_.step_values.push_back({values[i].value, region_slots_[i]});
       if (region_slots_[i] != ir::kNone) touch(region_slots_[i]);
     }
   }
 
+  // ---- sizes that become known in a run
+
+  // Levels of the expressions that are known from the start; nothing to do when all are.
+  void find_late_symbols() {
+    const ir::DimPool& pool = graph_.pool();
+    if (pool.size() == 0) return;
+    std::vector<Level>& level = p_.expr_level;
+    level.assign(pool.size(), kNoLevel);
+    for (ValueId v : graph_.graph_inputs()) {
+      for (ir::Dim d : graph_.dims(v)) {
+        if (pool.is_symbol(d)) level[ir::expr_id(d)] = 0;
+      }
+    }
+    spread_levels();
+    late_ = std::find(level.begin(), level.end(), kNoLevel) != level.end();
+    if (!late_) level.clear();
+  }
+
+  // An expression is known when everything it refers to is; it refers to earlier ones only.
+  void spread_levels() {
+    const ir::DimPool& pool = graph_.pool();
+    std::vector<Level>& level = p_.expr_level;
+    for (uint32_t id = 0; id < level.size(); ++id) {
+      const ir::DimPool::Expr& e = pool.expr(ir::DimPool::dim_of(id));
+      if (e.kind == ir::DimPool::Kind::Symbol) continue;
+      Level most = 0;
+      for (ir::Dim d : {e.a, e.b}) {
+        if (ir::is_expr(d)) most = std::max(most, level[ir::expr_id(d)]);
+      }
+      for (const ir::DimPool::Term& t : e.terms) {
+        for (uint32_t atom : t.atoms) most = std::max(most, level[atom]);
+      }
+      level[id] = most;
+    }
+  }
+
+  // Does the node make values of sizes that were not known before it? Then they are from now on.
+  bool opens_level(NodeId root) {
+    if (!late_) return false;
+    bool opens = false;
+    for (uint32_t i = 0; i < graph_.output_count(root); ++i) {
+      for (ir::Dim d : graph_.dims(graph_.output(root, i))) {
+        if (!graph_.pool().is_symbol(d) || p_.expr_level[ir::expr_id(d)] != kNoLevel) continue;
+        p_.expr_level[ir::expr_id(d)] = p_.levels;
+        opens = true;
+      }
+    }
+    if (opens) ++p_.levels;
+    return opens;
+  }
+
+  void add_size(uint32_t r, uint16_t device, uint32_t first_value, uint32_t count) {
+    p_.steps.push_back({Step::Kind::Size, device, r, first_value, count, nullptr, p_.levels - 1});
+  }
+
+  // Blocks take their inputs from host memory and leave their results there.
+  void lower_blocks(uint32_t r, NodeId root, uint16_t device) {
+    std::vector<StepValue> values;
+    for (ValueId v : graph_.inputs(root)) {
+      if (v == ir::kNone) values.push_back({graph_.output(root), ir::kNone});
+      else values.push_back({v, slot_in(v, kHost, device)});
+    }
+    for (uint32_t i = 0; i < graph_.output_count(root); ++i) {
+      const ValueId v = graph_.output(root, i);
+      if (graph_.uses(v) != 0) host_slot_[v] = add_slot(v, SlotKind::Held, kHost, held_count_++);
+      values.push_back({v, host_slot_[v]});
+    }
+    const auto first_value = static_cast<uint32_t>(p_.step_values.size());
+    const Level opened = opens_level(root) ? p_.levels - 1 : 0;
+    p_.steps.push_back({Step::Kind::Blocks, device, r, first_value,
+                        static_cast<uint32_t>(values.size()), nullptr, opened});
+    p_.step_values.insert(p_.step_values.end(), values.begin(), values.end());
+    for (const StepValue& v : values) {
+      if (v.slot != ir::kNone) touch(v.slot);
+    }
+  }
+
+  // A view is no launch: the step that finds its dims has values of its own.
+  void size_view(uint32_t r, NodeId root, uint16_t device) {
+    const auto inputs = graph_.inputs(root);
+    std::vector<StepValue> values;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const bool read = inputs[i] != ir::kNone && is_host_input(graph_.op(root), i);
+      values.push_back({inputs[i] == ir::kNone ? graph_.output(root) : inputs[i],
+                        read ? slot_in(inputs[i], kHost, device) : ir::kNone});
+    }
+    values.push_back({graph_.output(root), ir::kNone});
+    p_.step_values.insert(p_.step_values.end(), values.begin(), values.end());
+    const auto count = static_cast<uint32_t>(values.size());
+    add_size(r, device, static_cast<uint32_t>(p_.step_values.size()) - count, count);
+    for (const StepValue& v : values) {
+      if (v.slot != ir::kNone) touch(v.slot);
+    }
+  }
+
   // A view shares its input's slots; only a graph output needs bytes of its own.
-  void alias(NodeId root, uint16_t device) {
+  void alias(uint32_t r, NodeId root, uint16_t device) {
+    if (opens_level(root)) size_view(r, root, device);
     const ValueId in = graph_.inputs(root)[0], out = graph_.output(root);
     if (host_slot_[out] != ir::kNone) {
       const uint32_t from = slot_in(in, kHost, device);
@@ -214,7 +316,8 @@ class Lowering {
   std::unordered_map<ValueId, Made> made_on_;            // values made in device memory
   std::unordered_map<ValueId, bool> filled_;             // of those, copied to the host
   std::vector<bool> home_;                               // per graph output
-  uint32_t shape_count_ = 0;
+  uint32_t shape_count_ = 0, held_count_ = 0;
+  bool late_ = false;                 // are there sizes that only a run can tell?
   ir::Array<uint32_t> region_slots_;  // of the region at hand
 };
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -37,24 +38,39 @@ enum class SlotKind : uint8_t {
   Output,    // graph output `index`: fresh memory of the run
   Constant,  // constant of the graph (host memory)
   Shape,     // int64 elements that the runtime computes from dims
+  Held,      // result number `index` of blocks: memory that a run keeps to its end
   Arena      // in the arena of `space`
 };
 struct Slot {
   ir::ValueId value;
   SlotKind kind;
   uint16_t space;        // 0 = host; else 1 + index of the device with its own memory
-  uint32_t index;        // Input, Output: number; Shape: number among shape slots
+  uint32_t index;        // Input, Output: number; Shape, Held: number among those slots
   uint32_t first, last;  // waves during which it is needed
 };
 
+// How far a run has come when a size is known: 0 = when it starts; k = when the k-th step that
+// finds sizes has run. Values, slots and scratch belong to the level of their sizes.
+using Level = uint32_t;
+constexpr Level kNoLevel = ir::kNone;
+
 struct Step {
-  enum class Kind : uint8_t { Launch, Copy };
+  enum class Kind : uint8_t {
+    Launch,
+    Copy,
+    Blocks,  // runs the blocks of the region's node
+    Size     // finds the dims of the region's outputs; the launch of the region, if any, follows
+  };
   Kind kind;
   uint16_t device;           // index into Program::devices
-  uint32_t region;           // Launch
-  uint32_t first_value;      // into Program::step_values: one entry per region value;
-  uint32_t value_count;      // Copy: [from, to]
-  const Prepared* prepared;  // Launch
+  uint32_t region;           // Launch, Blocks, Size
+  uint32_t first_value;      // into Program::step_values: one entry per region value (Size: shared
+  uint32_t value_count;      // with the launch; of a view: its inputs, then its output);
+                             // Copy: [from, to]; Blocks: all inputs of the node, all outputs
+  const Prepared* prepared;  // Launch, and Size where the backend knows
+  Level opens;               // the level whose sizes are known after it, 0 = none
+  // Nothing runs beside it.
+  bool alone() const { return kind == Kind::Size || kind == Kind::Blocks; }
 };
 struct StepValue {
   ir::ValueId value;  // for its dims
@@ -70,9 +86,13 @@ struct Program {
   std::vector<const plan::Device*> devices;
   Options options;
   std::vector<std::unique_ptr<Prepared>> prepared;  // per region; null for host work
+  std::map<uint32_t, std::vector<std::shared_ptr<const Program>>> blocks;  // by region
   ir::Array<Step> steps;
   ir::Array<StepValue> step_values;
   ir::Array<Slot> slots;
+  // Per expression of the graph's pool; empty when all are known at the start. kNoLevel = never.
+  std::vector<Level> expr_level;
+  Level levels = 1;
   ir::Array<uint32_t> wave;   // per step, ascending: steps of one wave may run side by side
   std::vector<Event> events;  // fallbacks taken while compiling
   uint64_t packed_bytes = 0;
@@ -110,7 +130,8 @@ Planned optimise_and_place(ir::Graph graph, const Options& options, const Enviro
                            const std::vector<uint16_t>& banned = {});
 
 // Orders regions into steps with explicit copies between memory spaces, and gives every value
-// its slots.
+// its slots. Where the sizes of a region's outputs are only known in a run, a step that finds them
+// comes first.
 void lower(Program& program);
 
 // Says which steps may run side by side: each alone, or (Options::parallel_branches > 1) all that

@@ -94,6 +94,13 @@ SupportCache::Entry& SupportCache::find(uint64_t key) {
 uint32_t SupportCache::ask(const plan::Device& device, const ir::Graph& graph,
                            const optimize::Regions& regions, const optimize::Region& region,
                            nef_precision precision) {
+  if (device.backend->output_dims == nullptr) {
+    for (NodeId n : regions.nodes_of(region)) {
+      if (!ir::spec(graph.op(n)).sized_by_data) continue;
+      refusals_.push_back("it cannot say how large results are that depend on data");
+      return static_cast<uint32_t>(refusals_.size() + 1);
+    }
+  }
   desc_.set(graph, regions, region, precision);
   char message[1024] = "";
   nef_backend_error err{message, sizeof message};

@@ -11,16 +11,20 @@ namespace {
 // Steps touch their slots' memory: outputs write, everything else reads.
 bool writes(const Program& p, const Step& step, uint32_t i) {
   if (step.kind == Step::Kind::Copy) return i == 1;
+  if (step.kind == Step::Kind::Size) return false;
   const ir::ValueId v = p.step_values[step.first_value + i].value;
   const ir::NodeId root = p.regions.root(p.regions.list[step.region]);
   return p.graph->producer(v) == root;
 }
 
-// A step's level: one more than the greatest level of the steps that made what it reads.
+// A step's level: one more than the greatest level of the steps that made what it reads. A step
+// that finds sizes or runs blocks stands between all before and all after it.
 std::vector<uint32_t> levels(const Program& p) {
   std::vector<uint32_t> level(p.steps.size(), 0), ready(p.slots.size(), 0);
+  uint32_t least = 0, most = 0;
   for (size_t s = 0; s < p.steps.size(); ++s) {
     const Step& step = p.steps[s];
+    level[s] = step.alone() ? most : least;
     for (uint32_t i = 0; i < step.value_count; ++i) {
       const uint32_t slot = p.step_values[step.first_value + i].slot;
       if (slot != ir::kNone && !writes(p, step, i)) level[s] = std::max(level[s], ready[slot]);
@@ -29,6 +33,8 @@ std::vector<uint32_t> levels(const Program& p) {
       const uint32_t slot = p.step_values[step.first_value + i].slot;
       if (slot != ir::kNone && writes(p, step, i)) ready[slot] = level[s] + 1;
     }
+    most = std::max(most, level[s] + 1);
+    if (step.alone()) least = most;
   }
   return level;
 }

@@ -133,7 +133,7 @@ void Context::execute(std::span<LazyTensor* const> tensors) {
   }
   keep_events(*program);
   for (size_t i = 0; i < pending.size(); ++i) {
-    build::materialise(pending[i], std::move(results[i].data));
+    build::materialise(pending[i], std::move(results[i].data), results[i].dims);
   }
 }
 

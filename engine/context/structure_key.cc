@@ -44,6 +44,7 @@ std::string structure_key(const Graph& graph) {
     const auto words = graph.attrs(n).words();
     append(key, static_cast<uint32_t>(words.size()));
     for (int64_t w : words) append(key, w);
+    for (const Graph::Block& block : graph.blocks(n)) append_text(key, structure_key(*block));
     if (!graph.node_devices().empty()) append_text(key, graph.node_devices().get(n));
   }
   for (ValueId v : graph.graph_outputs()) append(key, v);

@@ -78,6 +78,8 @@ cJSON* attr_json(const ir::Attrs& attrs, unsigned slot, AttrType type) {
   return cJSON_CreateNull();
 }
 
+cJSON* graph_json(const Graph& graph);
+
 cJSON* node_json(const Graph& graph, NodeId n) {
   const ir::OpSpec& s = ir::spec(graph.op(n));
   cJSON* out = cJSON_CreateObject();
@@ -98,13 +100,16 @@ cJSON* node_json(const Graph& graph, NodeId n) {
   const std::string_view device = graph.node_devices().get(n);
   if (!device.empty())
     cJSON_AddStringToObject(out, "preferred_device", std::string(device).c_str());
+  if (const auto held = graph.blocks(n); !held.empty()) {
+    Array blocks(cJSON_AddArrayToObject(out, "blocks"));
+    for (const Graph::Block& block : held) blocks.push(graph_json(*block));
+  }
   return out;
 }
 
-}  // namespace
-
-std::string describe(const Graph& graph) {
-  const Json root(cJSON_CreateObject(), cJSON_Delete);
+// Recursion is bounded by how deep blocks are nested.
+cJSON* graph_json(const Graph& graph) {
+  Json root(cJSON_CreateObject(), cJSON_Delete);
   Array inputs(cJSON_AddArrayToObject(root.get(), "inputs"));
   for (size_t i = 0; i < graph.graph_inputs().size(); ++i) {
     inputs.push(value_json(graph, graph.graph_inputs()[i], graph.input_name(i)));
@@ -120,6 +125,13 @@ std::string describe(const Graph& graph) {
   }
   Array nodes(cJSON_AddArrayToObject(root.get(), "nodes"));
   for (NodeId n = 0; n < graph.node_count(); ++n) nodes.push(node_json(graph, n));
+  return root.release();
+}
+
+}  // namespace
+
+std::string describe(const Graph& graph) {
+  const Json root(graph_json(graph), cJSON_Delete);
   const std::unique_ptr<char, void (*)(void*)> text(cJSON_PrintUnformatted(root.get()), cJSON_free);
   if (text == nullptr) fail(NEF_OUT_OF_MEMORY, "describe", "no memory for the description");
   return text.get();

@@ -24,13 +24,17 @@ class Reader {
   // The parts may stand in any order in the file; they are read in the order they need each
   // other: bounds of symbols before dims, nodes before what refers to them.
   void run() {
+    const bool block = doc_.depth > 0;
     if (!JsonSpan{text_}.is_object()) {
-      doc_.stop(NEF_PARSE, "top level", "expected an object");
+      doc_.stop(NEF_PARSE, block ? "the block" : "top level", "expected an object");
     }
     std::string key;
     JsonSpan value;
-    for (JsonWalk walk({text_}); walk.next_member(&key, &value);) top_member(key, value);
-    check_version();
+    for (JsonWalk walk({text_}); walk.next_member(&key, &value);) {
+      if (block) block_member(key, value);
+      else top_member(key, value);
+    }
+    if (!block) check_version();
     if (!graph_part_.is_object()) missing("graph", "an object");
     if (!tensors_.is_object()) missing("tensors", "an object");
     if (!symbols_.text.empty()) read_symbols();
@@ -51,6 +55,13 @@ class Reader {
     else if (key == "symbols") symbols_ = value;
     else if (key == "compiler_cache") read_cache_mode(key, value);
     else if (key == "target") string_of(key, value), keep({key}, value);
+    else keep({key}, value);
+  }
+
+  void block_member(const std::string& key, JsonSpan value) {
+    if (key == "graph") graph_part_ = value;
+    else if (key == "tensors") tensors_ = value;
+    else if (key == "symbols") symbols_ = value;
     else keep({key}, value);
   }
 
@@ -330,6 +341,14 @@ std::string extras_path(std::initializer_list<std::string_view> parts) {
     }
   }
   return out;
+}
+
+Document read_block(JsonSpan span, const std::string& label, uint32_t depth, ir::Graph& graph) {
+  Document doc;
+  doc.label = label;
+  doc.depth = depth;
+  Reader(span.text, doc, graph).run();
+  return doc;
 }
 
 Document read_document(std::string_view text, const std::string& label, ir::Graph& graph) {

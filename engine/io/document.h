@@ -33,6 +33,8 @@ struct DocDeclaration {
   std::string file, key;                    // file "" = the bundle itself
 };
 
+struct DocBlock;
+
 struct DocNode {
   std::string id;
   nef_op op = 0;
@@ -40,6 +42,7 @@ struct DocNode {
   uint32_t first_output = 0, n_outputs = 0;  // same; kNone = nobody wants it
   std::string device;
   std::vector<int64_t> attrs;
+  std::vector<std::shared_ptr<DocBlock>> blocks;
 };
 
 struct DocOutput {
@@ -52,7 +55,8 @@ struct DocEdge {
 };
 
 struct Document {
-  std::string label;  // of the file, for messages
+  std::string label;   // of the file, for messages; of a block with where it is
+  uint32_t depth = 0;  // blocks around this one
   std::vector<DocTensor> tensors;
   std::vector<DocDeclaration> declarations;
   std::vector<DocNode> nodes;
@@ -68,9 +72,18 @@ struct Document {
   [[noreturn]] void stop(nef_code code, const std::string& where, const std::string& what) const;
 };
 
+// A nested block: a document of its own, whose names are its own too.
+struct DocBlock {
+  Document doc;
+  ir::Graph graph;
+};
+
 // Reads a scanned text, which has to outlive the document. Symbols and unknown keys go straight
 // into `graph`, which is empty.
 Document read_document(std::string_view text, const std::string& label, ir::Graph& graph);
+
+// The same for a block: an object with graph, tensors and symbols, `depth` blocks deep.
+Document read_block(JsonSpan span, const std::string& label, uint32_t depth, ir::Graph& graph);
 
 // Key of Graph::extras: "/graph/nodes/<id>/<key>", parts escaped as in a JSON pointer.
 std::string extras_path(std::initializer_list<std::string_view> parts);
@@ -87,6 +100,7 @@ class NodeReader {
   void read_field(const cJSON& field, DocNode& node);
   void read_operands(const cJSON& list, const char* what, uint32_t* first, uint32_t* count);
   void read_attrs(const cJSON* attrs, DocNode& node);
+  void read_blocks(JsonSpan span, DocNode& node);
   void need_name(const char* part, std::string_view name) const;
   std::string where(const char* part) const;
 

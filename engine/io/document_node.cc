@@ -99,7 +99,8 @@ void NodeReader::need_name(const char* part, std::string_view name) const {
 void NodeReader::read(JsonSpan span, size_t index) {
   index_ = index;
   if (!span.is_object()) doc_.stop(NEF_PARSE, where(""), "expected an object");
-  const JsonTree tree = parse_json(span);
+  JsonSpan blocks;
+  const JsonTree tree = parse_json_without(span, "blocks", &blocks);
   DocNode node;
   const cJSON *attrs = nullptr, *output = nullptr, *outputs = nullptr;
   std::vector<const cJSON*> unknown;
@@ -108,6 +109,7 @@ void NodeReader::read(JsonSpan span, size_t index) {
     if (key == "attrs") attrs = &field;
     else if (key == "output") output = &field;
     else if (key == "outputs") outputs = &field;
+    else if (key == "blocks") continue;
     else if (key == "id" || key == "op" || key == "inputs" || key == "preferred_device") {
       read_field(field, node);
     } else {
@@ -130,6 +132,7 @@ void NodeReader::read(JsonSpan span, size_t index) {
     if (node.n_outputs == 0) doc_.stop(NEF_PARSE, where(".outputs"), "is empty");
   }
   read_attrs(attrs, node);
+  if (!blocks.text.empty()) read_blocks(blocks, node);
   for (const cJSON* field : unknown) {
     graph_.extras()[extras_path({"graph", "nodes", node.id, field->string})] = json_text(*field);
   }
@@ -177,6 +180,30 @@ void NodeReader::read_operands(const cJSON& list, const char* what, uint32_t* fi
     }
     need_name(what, name);
     doc_.operands.push_back(doc_.tensor(name));
+  }
+}
+
+void NodeReader::read_blocks(JsonSpan span, DocNode& node) {
+  const ir::OpSpec& spec = ir::spec(node.op);
+  if (spec.n_blocks == 0) {
+    doc_.stop(NEF_INVALID_ARGUMENT, where(".blocks"), cat(spec.snake, " holds no blocks"));
+  }
+  if (!span.is_array()) doc_.stop(NEF_PARSE, where(".blocks"), "expected a list of blocks");
+  // Reading a block calls this again for what is nested in it.
+  if (doc_.depth == ir::kMaxBlockDepth) {
+    doc_.stop(NEF_LIMIT_EXCEEDED, where(".blocks"),
+              cat("blocks are nested more than ", ir::kMaxBlockDepth, " deep"));
+  }
+  JsonSpan element;
+  for (JsonWalk walk(span); walk.next_element(&element);) {
+    const std::string label = cat(doc_.label, ": ", where(".blocks["), node.blocks.size(), "]");
+    if (node.blocks.size() == spec.n_blocks) {
+      doc_.stop(NEF_INVALID_ARGUMENT, where(".blocks"),
+                cat(spec.snake, " holds ", spec.n_blocks + 0, " blocks, there are more"));
+    }
+    auto block = std::make_shared<DocBlock>();
+    block->doc = read_block(element, label, doc_.depth + 1, block->graph);
+    node.blocks.push_back(std::move(block));
   }
 }
 

@@ -8,6 +8,7 @@
 #include "engine/io/dim_name.h"
 #include "engine/io/text.h"
 #include "engine/io/topology.h"
+#include "engine/ir/blocks.h"
 #include "engine/ir/dtype.h"
 #include "engine/ir/error.h"
 
@@ -246,7 +247,9 @@ class Assembler {
       const uint32_t t = doc_.operands[node.first_input + i];
       inputs_.push_back(t == ir::kNone ? ir::kNone : value_[t]);
     }
-    const ir::NodeId id = builder.add(node.op, inputs_, node.attrs, node.n_outputs);
+    const ir::NodeId id = ir::has_blocks(node.op)
+                              ? add_blocks(builder, node)
+                              : builder.add(node.op, inputs_, node.attrs, node.n_outputs);
     graph_.node_names().set(id, node.id);
     if (!node.device.empty()) graph_.node_devices().set(id, node.device);
     for (uint32_t i = 0; i < node.n_outputs; ++i) {
@@ -255,6 +258,20 @@ class Assembler {
       value_[t] = graph_.output(id, i);
       graph_.value_names().set(value_[t], tensor_name(t));
     }
+  }
+
+  // Recursion is bounded by how deep blocks are nested in a file.
+  ir::NodeId add_blocks(build::Builder& builder, const DocNode& node) {
+    std::vector<ir::Graph::Block> blocks;
+    for (const std::shared_ptr<DocBlock>& block : node.blocks) {
+      graph_from_document(std::move(block->doc), data_, block->graph);
+      blocks.push_back(std::make_shared<const ir::Graph>(std::move(block->graph)));
+    }
+    const ir::NodeId id = builder.add_blocks(node.op, inputs_, node.attrs, blocks);
+    if (graph_.output_count(id) == node.n_outputs) return id;
+    fail(NEF_INVALID_ARGUMENT, ir::spec(node.op).snake,
+         cat("its blocks make ", graph_.output_count(id), " outputs, the node has ",
+             node.n_outputs));
   }
 
   // A declared dim agrees when it is the inferred one, or may be: the pool then keeps a check

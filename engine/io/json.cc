@@ -142,6 +142,27 @@ JsonTree parse_json(JsonSpan span) {
   return tree;
 }
 
+JsonTree parse_json_without(JsonSpan object, std::string_view key, JsonSpan* member) {
+  const std::string quoted = "\"" + std::string(key) + "\"";
+  if (object.text.find(quoted) == std::string_view::npos) return parse_json(object);
+  std::string name, rest = "{";
+  JsonSpan value;
+  const char* begin = nullptr;
+  const char* end = nullptr;
+  for (JsonWalk walk(object); walk.next_member(&name, &value);) {
+    if (name != key) continue;
+    *member = value;
+    begin = value.text.data();
+    end = begin + value.text.size();
+  }
+  if (begin == nullptr) return parse_json(object);
+  // An empty list in its place leaves all else as it stands.
+  rest.assign(object.text.data(), begin);
+  rest += "[]";
+  rest.append(end, object.text.data() + object.text.size());
+  return parse_json({rest});
+}
+
 bool json_int(const cJSON& item, int64_t* out) {
   if (cJSON_IsNumber(&item)) {
     const double v = item.valuedouble;

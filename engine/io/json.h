@@ -46,6 +46,9 @@ using JsonTree = std::unique_ptr<cJSON, JsonDelete>;
 
 // Parses one value of a scanned text. Throws NEF_OUT_OF_MEMORY, as nothing else can be wrong.
 JsonTree parse_json(JsonSpan span);
+// An object without one of its members, which is not parsed but given as text ("" = absent): it may
+// be large, and hold objects that are parsed by themselves.
+JsonTree parse_json_without(JsonSpan object, std::string_view key, JsonSpan* member);
 
 // The children of an array or object; siblings are a list, so never index them.
 class JsonChildren {

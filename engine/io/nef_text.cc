@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "engine/io/base64.h"
 #include "engine/io/dim_name.h"
@@ -17,15 +18,50 @@
 namespace nef::io {
 namespace {
 
+// What is in the safetensors part so far: of a graph and all blocks in it.
+struct Store {
+  std::vector<StTensor>* tensors;
+  std::unordered_multimap<const void*, size_t> by_data;
+  std::unordered_set<std::string> names;
+};
+
 class Writer {
  public:
-  Writer(const ir::Graph& graph, const Placement& placement, bool edges,
-         std::vector<StTensor>* stored)
-      : graph_(graph), placement_(placement), stored_(stored), names_(file_names(graph)) {
+  // `prefix` sets the stored tensors of a block apart from those of other blocks.
+  Writer(const ir::Graph& graph, const Placement& placement, bool edges, Store* store,
+         std::string prefix = {})
+      : graph_(graph),
+        placement_(placement),
+        store_(store),
+        prefix_(std::move(prefix)),
+        names_(file_names(graph)),
+        all_edges_(edges) {
     edges_ = edges || graph.extras().contains(extras_path({"graph", "edges"}));
   }
 
   std::string run() {
+    check();
+    out_ = "{\n  \"version\": \"1.0\",\n  \"nef_format\": \"graph-v1\",\n  ";
+    write_parts();
+    write_known("target", "\"auto\"");
+    write_known("compiler_cache", "\"none\"");
+    write_extras("/", ",\n  ");
+    out_ += "\n}\n";
+    return std::move(out_);
+  }
+
+  // As part of a node.
+  std::string run_block() {
+    check();
+    out_ = "{\n  ";
+    write_parts();
+    write_extras("/", ",\n  ");
+    out_ += "\n}";
+    return std::move(out_);
+  }
+
+ private:
+  void check() const {
     if (graph_.graph_outputs().empty()) {
       fail(NEF_INVALID_ARGUMENT, "save", "the graph has no outputs");
     }
@@ -33,7 +69,10 @@ class Writer {
       fail(NEF_LIMIT_EXCEEDED, "save",
            cat("the graph has ", graph_.node_count(), " nodes; a file holds at most ", kMaxNodes));
     }
-    out_ = "{\n  \"version\": \"1.0\",\n  \"nef_format\": \"graph-v1\",\n  \"graph\": {\n";
+  }
+
+  void write_parts() {
+    out_ += "\"graph\": {\n";
     write_interface();
     write_nodes();
     if (edges_) write_edges();
@@ -42,14 +81,8 @@ class Writer {
     write_tensors();
     out_ += "}";
     write_symbols();
-    write_known("target", "\"auto\"");
-    write_known("compiler_cache", "\"none\"");
-    write_extras("/", ",\n  ");
-    out_ += "\n}\n";
-    return std::move(out_);
   }
 
- private:
   void string(std::string_view s) { append_json_string(out_, s); }
 
   // Elements between brackets or braces, each on its own line.
@@ -72,8 +105,9 @@ class Writer {
     }
   }
 
-  static bool is_known(std::string_view path) {
-    return path == "/target" || path == "/compiler_cache" || path == "/graph/edges";
+  bool is_known(std::string_view path) const {
+    if (path == "/graph/edges") return true;
+    return prefix_.empty() && (path == "/target" || path == "/compiler_cache");
   }
 
   static std::string unescape(std::string_view part) {
@@ -145,6 +179,7 @@ class Writer {
     out_ += ']';
     write_node_outputs(n);
     write_attrs(spec, graph_.attrs(n));
+    if (const auto blocks = graph_.blocks(n); !blocks.empty()) write_blocks(n, blocks);
     if (const auto device = graph_.node_devices().get(n); !device.empty()) {
       out_ += ", \"preferred_device\": ";
       string(device);
@@ -153,6 +188,23 @@ class Writer {
       write_extras(extras_path({"graph", "nodes", names_.nodes[n]}) + "/", ", ");
     }
     out_ += '}';
+  }
+
+  // Recursion is bounded by how deep blocks are nested. Names have no raw line breaks, so all that
+  // there are can be indented.
+  void write_blocks(ir::NodeId n, std::span<const ir::Graph::Block> blocks) {
+    out_ += ", \"blocks\": [";
+    for (size_t b = 0; b < blocks.size(); ++b) {
+      if (b != 0) out_ += ", ";
+      const std::string prefix = cat(prefix_, names_.nodes[n], "/", b, "/");
+      const std::string text =
+          Writer(*blocks[b], placement_, all_edges_, store_, prefix).run_block();
+      for (const char c : text) {
+        out_ += c;
+        if (c == '\n') out_ += "        ";
+      }
+    }
+    out_ += ']';
   }
 
   void write_node_outputs(ir::NodeId n) {
@@ -346,21 +398,22 @@ class Writer {
 
   // Name in the container; constants that share their bytes share it.
   std::string store(ir::ValueId v, const ir::Buffer& buffer, std::span<const std::byte> bytes) {
-    StTensor t{names_.values[v], st_dtype_name(graph_.dtype(v)), {}, bytes, &buffer};
+    StTensor t{prefix_ + names_.values[v], st_dtype_name(graph_.dtype(v)), {}, bytes, &buffer};
     for (const ir::Dim d : graph_.dims(v)) t.shape.push_back(d);
-    const auto [begin, end] = by_data_.equal_range(bytes.data());
+    const auto [begin, end] = store_->by_data.equal_range(bytes.data());
     for (auto it = begin; it != end; ++it) {
-      const StTensor& have = (*stored_)[it->second];
+      const StTensor& have = (*store_->tensors)[it->second];
       if (have.data.size() == bytes.size() && have.shape == t.shape &&
           have.dtype_name == t.dtype_name) {
         return have.name;
       }
     }
     const bool reserved = t.name == "__metadata__" || t.name.starts_with(kReservedPrefix);
-    if (reserved) t.name = cat(kReservedStore, stored_->size());
-    by_data_.emplace(bytes.data(), stored_->size());
-    stored_->push_back(std::move(t));
-    return stored_->back().name;
+    if (reserved) t.name = cat(kReservedStore, store_->tensors->size());
+    while (!store_->names.insert(t.name).second) t.name += '_';
+    store_->by_data.emplace(bytes.data(), store_->tensors->size());
+    store_->tensors->push_back(std::move(t));
+    return store_->tensors->back().name;
   }
 
   // In the order the graph came to know them: where inference may choose between two dims that
@@ -396,18 +449,20 @@ class Writer {
 
   const ir::Graph& graph_;
   const Placement& placement_;
-  std::vector<StTensor>* stored_;
+  Store* store_;
+  const std::string prefix_;  // "" = not a block
   const FileNames names_;
+  const bool all_edges_;
   bool edges_ = false;
   std::string out_;
-  std::unordered_multimap<const void*, size_t> by_data_;
 };
 
 }  // namespace
 
 std::string nef_text(const ir::Graph& graph, const Placement& placement, bool edges,
                      std::vector<StTensor>* stored) {
-  return Writer(graph, placement, edges, stored).run();
+  Store store{stored, {}, {}};
+  return Writer(graph, placement, edges, &store).run();
 }
 
 }  // namespace nef::io

@@ -99,9 +99,11 @@ Dim DimPool::symbol(std::string_view name, int64_t lo, int64_t hi) {
   return dim_of(id);
 }
 
-Dim DimPool::unknown() {
+Dim DimPool::unknown(int64_t lo, int64_t hi) {
   Expr e{};
   e.kind = Kind::Symbol;
+  e.lo = lo;
+  e.hi = std::max(lo, hi);
   return dim_of(place(std::move(e)));
 }
 
@@ -482,6 +484,12 @@ void DimPool::eval(std::span<int64_t> values) const {
   }
 }
 
+void DimPool::eval(std::span<const uint32_t> ids, std::span<int64_t> values) const {
+  for (uint32_t id : ids) {
+    if (exprs_[id].kind != Kind::Symbol) values[id] = eval_one(exprs_[id], values);
+  }
+}
+
 // ---- import -------------------------------------------------------------------------------
 
 // Recursion is bounded by kMaxDepth.
@@ -495,7 +503,8 @@ Dim DimPool::import(const DimPool& other, Dim d, std::vector<Dim>& memo) {
 }
 
 Dim DimPool::import_expr(const DimPool& other, const Expr& e, std::vector<Dim>& memo) {
-  if (e.kind == Kind::Symbol) return e.name.empty() ? unknown() : symbol(e.name, e.lo, e.hi);
+  if (e.kind == Kind::Symbol)
+    return e.name.empty() ? unknown(e.lo, e.hi) : symbol(e.name, e.lo, e.hi);
   if (e.kind == Kind::Poly) {
     Terms total;
     for (const Term& t : e.terms) {

@@ -51,8 +51,9 @@ class DimPool {
   // The symbol of that name. Asking again intersects the bounds; an empty result, a name that
   // is empty or longer than 256 bytes, or bounds below 0 are errors.
   Dim symbol(std::string_view name, int64_t lo = 0, int64_t hi = kUnbounded);
-  // A fresh dim that nothing is known of; equal only to itself.
-  Dim unknown();
+  // A fresh dim that nothing but bounds is known of; equal only to itself. Its number becomes known
+  // while the graph runs.
+  Dim unknown(int64_t lo = 0, int64_t hi = kUnbounded);
 
   Dim add(Dim a, Dim b);
   Dim sub(Dim a, Dim b);
@@ -88,6 +89,8 @@ class DimPool {
   // yet (the size of a data-dependent output) holds kUnset, and so does what is made from it.
   static constexpr int64_t kUnset = std::numeric_limits<int64_t>::min();
   void eval(std::span<int64_t> values) const;
+  // The same for some expressions, in order of their ids; what they are made of has values.
+  void eval(std::span<const uint32_t> ids, std::span<int64_t> values) const;
   static int64_t value(Dim d, std::span<const int64_t> values) {
     return is_expr(d) ? values[expr_id(d)] : d;
   }

@@ -13,7 +13,8 @@ ERRORS = ["NEF_INVALID_ARGUMENT", "NEF_SHAPE_MISMATCH", "NEF_DTYPE_MISMATCH", "N
 
 
 def public(ops):
-    return [op for op in ops if not op.internal]
+    """Ops with generated entries: those with blocks have hand-written ones."""
+    return [op for op in ops if not op.internal and not op.blocks]
 
 
 def option_attrs(op):

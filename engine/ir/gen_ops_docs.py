@@ -64,11 +64,13 @@ def section(op):
     rows.append(("source", op.source))
     lines = [f"### {op.snake}", "", op.doc.replace("<", "&lt;").replace("*", "\\*"), "", f"| id | {op.id} |", "|---|---|"]
     lines += [f"| {name} | {cell(text)} |" for name, text in rows if text]
+    if op.blocks:
+        return lines + ["", f"C: `nef_{op.snake}` of nef.h. Go: `nef.{op.go}`.", ""]
     return lines + ["", "```c", c_signature(op), "```", "```go", gen_ops_go.signature(op), "```", ""]
 
 
 def reference(ops):
-    ops = gen_ops_c.public(ops)
+    ops = [op for op in ops if not op.internal]
     lines = [f"<!-- {NOTE} -->", INTRO]
     present = [c for c in CLASSES if any(op.cls == c for op in ops)]
     for cls in present:

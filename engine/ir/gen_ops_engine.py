@@ -139,7 +139,7 @@ def table_row(op):
     return [
         f"    {{NEF_OP_{op.upper}, {quoted(op.name)}, {quoted(op.snake)},",
         f"     OpClass::{camel_case(op.cls)}, InferRule::{infer_rule(op)}, Cost::{cost(op.flops)},",
-        f"     {flag(op.commutative)}, {flag(op.internal)}, {len(op.inputs)}, {len(op.outputs)}, {len(op.attrs)}, "
+        f"     {flag(op.commutative)}, {flag(op.internal)}, {flag(op.sized_by_data)}, {op.blocks}, {len(op.inputs)}, {len(op.outputs)}, {len(op.attrs)}, "
         + (f"k{op.name}Inputs" if op.inputs else "nullptr") + f", k{op.name}Outputs, "
         + (f"k{op.name}Attrs" if op.attrs else "nullptr") + "},",
     ]
@@ -147,7 +147,7 @@ def table_row(op):
 
 EMPTY_ROW = [
     "    {NEF_OP_INVALID, nullptr, nullptr, OpClass::Elementwise, InferRule::kSame, Cost::kNone,",
-    "     false, false, 0, 0, 0, nullptr, nullptr, nullptr},",
+    "     false, false, false, 0, 0, 0, 0, nullptr, nullptr, nullptr},",
 ]
 
 

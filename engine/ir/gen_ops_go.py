@@ -278,20 +278,21 @@ func Ptr[T any](v T) *T { return &v }
 
 
 def package(ops):
+    named = [op for op in ops if not op.internal]  # ops with blocks have hand-written functions
     ops = public(ops)
     lines = ["// SPDX-License-Identifier: Apache-2.0", "",
              f"// Code {NOTE.replace(', do not edit', '; DO NOT EDIT.')}", "", "package nef", "", HELPERS]
     if any(a.type == "floats" for op in ops for a in op.attrs):
         lines.append(FLOATS_HELPER)
     lines += [MORE_HELPERS, "const ("]
-    lines += [f"\top{op.go} opID = {op.id}" for op in ops]
+    lines += [f"\top{op.go} opID = {op.id}" for op in named]
     lines += [")", "", "// opNames are the names by op id, as nef_op_call takes them.", "var opNames = [...]string{"]
-    lines += [f"\top{op.go}: {quoted(op.snake)}," for op in ops]
+    lines += [f"\top{op.go}: {quoted(op.snake)}," for op in named]
     lines += ["}", "", "// attrNames are the names of attributes by op id and slot.", "var attrNames = [...][]string{"]
     lines += [f"\top{op.go}: {{{', '.join(quoted(a.name) for a in op.attrs)}}}," for op in ops if op.attrs]
     lines += ["}", "", "// inputNames are the names of inputs by op id, for messages; of a variadic input there is one.",
               "var inputNames = [...][]string{"]
-    lines += [f"\top{op.go}: {{{', '.join(quoted(local(p.name)) for p in op.inputs)}}}," for op in ops]
+    lines += [f"\top{op.go}: {{{', '.join(quoted(local(p.name)) for p in op.inputs)}}}," for op in named]
     lines += ["}", "", "// Attribute slots.", "const ("]
     lines += [f"\t{attr_constant(op, a)} = {a.slot}" for op in ops for a in op.attrs if not a.hidden]
     lines += [")", ""]

@@ -21,7 +21,8 @@ COSTS = ["none", "elements", "elements*4", "elements*8", "elements*16", "inputs"
          "gemm", "conv", "conv_transpose", "pool", "einsum", "attention", "rnn"]
 KEYS = {"id": int, "name": str, "snake": str, "aliases": list, "go": str, "class": str, "inputs": list,
         "outputs": list, "types": dict, "attrs": list, "choices": dict, "count": str, "infer": str,
-        "flops": str, "commutative": bool, "internal": bool, "doc": str, "source": str}
+        "flops": str, "commutative": bool, "internal": bool, "sized_by_data": bool, "blocks": int, "doc": str,
+        "source": str}
 REQUIRED = ["id", "name", "class", "inputs", "outputs", "infer", "flops", "doc", "source"]
 NO_TYPE_VAR = 255
 
@@ -78,6 +79,8 @@ class Op:
     flops: str
     commutative: bool
     internal: bool
+    sized_by_data: bool
+    blocks: int
     doc: str
     source: str
 
@@ -212,7 +215,7 @@ def check_ports(op, where):
         raise TableError(f"{where}: an op has at least one output")
     optional_seen = False
     for port in op.inputs:
-        if port.variadic and (port is not op.inputs[-1] or port.optional or port.host):
+        if port.variadic and (port is not op.inputs[-1] or port.optional and not op.blocks or port.host):
             raise TableError(f"{where}: the variadic input {port.name!r} must be last, required and no host input")
         if optional_seen and not port.optional:
             raise TableError(f"{where}: required input {port.name!r} follows an optional one")
@@ -257,12 +260,13 @@ def parse_op(row):
         attrs=[parse_attr(t, i, choices, where) for i, t in enumerate(row.get("attrs", []))],
         count=row.get("count", ""), infer=row["infer"], flops=row["flops"],
         commutative=row.get("commutative", False), internal=row.get("internal", False),
+        sized_by_data=row.get("sized_by_data", False), blocks=row.get("blocks", 0),
         doc=row["doc"], source=row["source"])
     check_ports(op, where)
     for name in choices:
         if name not in [a.name for a in op.attrs]:
             raise TableError(f"{where}: choices for unknown attribute {name!r}")
-    if bool(op.count) != op.outputs[0].variadic or op.count and op.count not in [a.name for a in op.attrs]:
+    if not op.blocks and bool(op.count) != op.outputs[0].variadic or op.count and op.count not in [a.name for a in op.attrs]:
         raise TableError(f"{where}: count names an attribute, for a variadic output only")
     return op
 

@@ -163,7 +163,20 @@ bool Graph::compact() {
   node_names_.renumber(new_node);
   node_devices_.renumber(new_node);
   value_names_.renumber(new_value);
+  if (has_blocks()) move_blocks(new_node);
   return true;
+}
+
+void Graph::move_blocks(std::span<const uint32_t> new_node) {
+  std::vector<BlockRange> ranges;
+  std::vector<Block> blocks;
+  for (const BlockRange& r : block_ranges_) {
+    if (new_node[r.node] == kNone) continue;
+    ranges.push_back({new_node[r.node], static_cast<uint32_t>(blocks.size()), r.count});
+    blocks.insert(blocks.end(), blocks_.begin() + r.begin, blocks_.begin() + r.begin + r.count);
+  }
+  block_ranges_ = std::move(ranges);
+  blocks_ = std::move(blocks);
 }
 
 // New ids of the nodes, kNone for those that nothing needs; returns how many stay. What only dead
@@ -246,6 +259,31 @@ void Graph::move_nodes(std::span<const uint32_t> new_node, std::span<const uint3
   }
   nodes_.resize_unset(next);
   op_.resize_unset(next);
+}
+
+// ---- blocks -------------------------------------------------------------------------------
+
+std::span<const Graph::Block> Graph::blocks(NodeId n) const {
+  const auto at = std::lower_bound(block_ranges_.begin(), block_ranges_.end(), n,
+                                   [](const BlockRange& r, NodeId node) { return r.node < node; });
+  if (at == block_ranges_.end() || at->node != n) return {};
+  return {blocks_.data() + at->begin, at->count};
+}
+
+void Graph::set_blocks(NodeId n, std::span<const Block> blocks) {
+  const std::vector<Block> copy(blocks.begin(), blocks.end());  // may be our own
+  for (const Block& b : copy) {
+    block_depth_ = std::max(block_depth_, b->block_depth() + 1);
+    if (block_depth_ <= kMaxBlockDepth) continue;
+    fail(NEF_LIMIT_EXCEEDED, "graph", cat("blocks are nested more than ", kMaxBlockDepth, " deep"));
+  }
+  const BlockRange range{n, static_cast<uint32_t>(blocks_.size()),
+                         static_cast<uint32_t>(copy.size())};
+  blocks_.insert(blocks_.end(), copy.begin(), copy.end());
+  const auto at = std::lower_bound(block_ranges_.begin(), block_ranges_.end(), n,
+                                   [](const BlockRange& r, NodeId node) { return r.node < node; });
+  if (at != block_ranges_.end() && at->node == n) *at = range;
+  else block_ranges_.insert(at, range);
 }
 
 void Graph::set_type(ValueId v, nef_dtype dtype, ShapeId shape) {

@@ -40,6 +40,9 @@ class NameTable {
   std::string pool_;
 };
 
+// Blocks within blocks, at most.
+constexpr uint32_t kMaxBlockDepth = 24;
+
 enum class ValueDef : uint8_t { Input, Constant, Node };
 
 // A dataflow graph as arrays of small records with 32-bit ids. Nodes are stored in topological
@@ -119,6 +122,17 @@ class Graph {
   std::span<const Dim> content(ValueId v) const;
   void set_content(ValueId v, std::span<const Dim> elements);
 
+  // ---- blocks
+  // What an If, Loop or Scan runs, as a range of the graph's blocks. A block is a graph of its own:
+  // what it takes from outside are inputs of the node and of the block, so no pass can reach
+  // across its border.
+  using Block = std::shared_ptr<const Graph>;
+  std::span<const Block> blocks(NodeId n) const;
+  void set_blocks(NodeId n, std::span<const Block> blocks);
+  bool has_blocks() const { return !block_ranges_.empty(); }
+  // How deep blocks are nested; 0 = there are none.
+  uint32_t block_depth() const { return block_depth_; }
+
   // ---- the outside
   std::span<const ValueId> graph_inputs() const { return input_values_; }
   std::span<const ValueId> graph_outputs() const { return output_values_; }
@@ -180,6 +194,7 @@ class Graph {
   }
   size_t drop_dead_uses(Array<uint32_t>* new_id);
   void move_values(std::span<const uint32_t> new_node, Array<uint32_t>* new_id);
+  void move_blocks(std::span<const uint32_t> new_node);
   void move_nodes(std::span<const uint32_t> new_node, std::span<const uint32_t> new_value);
 
   static constexpr int kOpWords = 8;
@@ -196,6 +211,13 @@ class Graph {
   Array<ValueId> input_values_, output_values_, constant_values_;
   NameTable input_names_, output_names_;
   std::vector<std::shared_ptr<Buffer>> constants_;
+  struct BlockRange {
+    NodeId node;
+    uint32_t begin, count;
+  };
+  std::vector<BlockRange> block_ranges_;  // ascending nodes
+  std::vector<Block> blocks_;
+  uint32_t block_depth_ = 0;
 
   DimPool pool_;
   ShapeTable shapes_;

@@ -98,6 +98,8 @@ void apply_rule(InferContext& c) {
     case InferRule::kArgReduce: return infer_arg_reduce(c);
     case InferRule::kAttention: return infer_attention(c);
     case InferRule::kBatchNorm: return infer_batch_norm(c);
+    case InferRule::kBlocks:
+      c.fail(NEF_INVALID_ARGUMENT, "its blocks are missing: it is not made by an op call");
     case InferRule::kBroadcast: return infer_broadcast(c);
     case InferRule::kCast: return infer_cast(c);
     case InferRule::kCastLike: return infer_cast_like(c);

@@ -33,7 +33,8 @@ void infer_shape_expr(InferContext& c) {
 }
 
 void infer_nonzero(InferContext& c) {
-  c.out[0].shape = Shape{static_cast<Dim>(c.rank(0)), c.pool.unknown()};
+  c.out[0].shape = Shape{static_cast<Dim>(c.rank(0)),
+                         c.pool.unknown(0, c.pool.upper(product(c.pool, c.dims(0))))};
 }
 
 void infer_constant_of_shape(InferContext& c) {

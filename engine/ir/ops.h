@@ -53,6 +53,8 @@ struct OpSpec {
   InferRule infer;
   Cost cost;
   bool commutative, internal;
+  bool sized_by_data;  // only the backend can say how large its outputs are (output_dims)
+  uint8_t n_blocks;    // nested blocks a node holds; such ops are run by the engine itself
   uint8_t n_inputs, n_outputs, n_attrs;
   const InputSpec* inputs;
   const OutputSpec* outputs;

@@ -15,6 +15,7 @@ enum class InferRule : uint8_t {
   kArgReduce,
   kAttention,
   kBatchNorm,
+  kBlocks,
   kBroadcast,
   kCast,
   kCastLike,

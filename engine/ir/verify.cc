@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "engine/ir/blocks.h"
 #include "engine/ir/dtype.h"
 #include "engine/ir/error.h"
 #include "engine/ir/infer.h"
@@ -161,7 +162,15 @@ class Verifier {
       results[0].content.assign(g_.content(first).begin(), g_.content(first).end());
     }
     try {
-      infer(g_.op(n), g_.attrs(n), operands, pool_, results);
+      if (has_blocks(g_.op(n))) {
+        results = infer_blocks(g_.op(n), g_.attrs(n), operands, g_.blocks(n), pool_);
+        if (results.size() != g_.output_count(n)) {
+          fail(cat(g_.node_label(n), " has ", g_.output_count(n), " outputs, its blocks make ",
+                   results.size()));
+        }
+      } else {
+        infer(g_.op(n), g_.attrs(n), operands, pool_, results);
+      }
     } catch (const Error& e) {
       fail(cat(g_.node_label(n), " does not infer: ", e.message()));
     }
@@ -228,6 +237,16 @@ class Verifier {
 
 }  // namespace
 
-void verify(const Graph& graph, const char* where) { Verifier(graph, where).run(); }
+void verify(const Graph& graph, const char* where) {
+  std::vector<const Graph*> todo{&graph};
+  while (!todo.empty()) {
+    const Graph& g = *todo.back();
+    todo.pop_back();
+    Verifier(g, where).run();
+    for (NodeId n = 0; g.has_blocks() && n < g.node_count(); ++n) {
+      for (const Graph::Block& block : g.blocks(n)) todo.push_back(block.get());
+    }
+  }
+}
 
 }  // namespace nef::ir

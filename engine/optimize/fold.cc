@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Computes what depends on constants only, and replaces shape arithmetic by its result: numbers
 // become constants, expressions of symbols become ShapeExpr nodes that cost nothing to run.
+#include <algorithm>
+
 #include "engine/ir/dtype.h"
 #include "engine/optimize/passes.h"
 #include "engine/optimize/rewriter.h"
@@ -39,12 +41,55 @@ bool small_enough(const Graph& graph, const Rewriter& rewriter, NodeId n) {
   return out <= kMaxGrowth || out <= in;
 }
 
+// Symbols without a name that no input has get their numbers in a run, from the node that makes
+// them: what is made of them must stay behind that node.
+class LateSymbols {
+ public:
+  explicit LateSymbols(const Graph& graph) : graph_(graph) {}
+
+  bool any_in(std::span<const ir::Dim> dims) {
+    return std::any_of(dims.begin(), dims.end(), [this](ir::Dim d) { return is_late(d); });
+  }
+
+ private:
+  // Recursion is bounded by the height of an expression.
+  bool is_late(ir::Dim d) {
+    if (!ir::is_expr(d)) return false;
+    const ir::DimPool::Expr& e = graph_.pool().expr(d);
+    if (e.kind == ir::DimPool::Kind::Symbol) return e.name.empty() && !is_bound(d);
+    for (const ir::DimPool::Term& t : e.terms) {
+      for (uint32_t atom : t.atoms) {
+        if (is_late(ir::DimPool::dim_of(atom))) return true;
+      }
+    }
+    return is_late(e.a) || is_late(e.b);
+  }
+
+  bool is_bound(ir::Dim d) {
+    if (!read_) {
+      read_ = true;
+      for (ValueId v : graph_.graph_inputs()) {
+        for (ir::Dim dim : graph_.dims(v)) {
+          if (ir::is_expr(dim)) bound_.push_back(dim);
+        }
+      }
+      std::sort(bound_.begin(), bound_.end());
+    }
+    return std::binary_search(bound_.begin(), bound_.end(), d);
+  }
+
+  const Graph& graph_;
+  std::vector<ir::Dim> bound_;
+  bool read_ = false;
+};
+
 // Replaces a value whose elements are known by those elements.
-bool fold_content(Graph& graph, Rewriter& rewriter, NodeId n) {
+bool fold_content(Graph& graph, Rewriter& rewriter, LateSymbols& late, NodeId n) {
   if (graph.output_count(n) != 1) return false;
   const ValueId out = graph.output(n);
   if (graph.dtype(out) != NEF_INT64 || !graph.has_content(out)) return false;
   const auto known = graph.content(out);
+  if (late.any_in(known)) return false;
   const std::vector<ir::Dim> elements(known.begin(), known.end());
   if (graph.dims(out).size() == 1) {
     rewriter.forward(out, rewriter.insert_dims(elements));
@@ -61,12 +106,13 @@ bool can_fold(const Graph& graph) { return graph.constant_count() > 0 || graph.a
 
 bool fold_constants(Graph& graph, const Options& options) {
   Rewriter rewriter(graph);
+  LateSymbols late(graph);
   std::vector<std::shared_ptr<ir::Buffer>> results;
   // Nodes added on the way (ShapeExpr) need no visit.
   const auto count = static_cast<NodeId>(graph.node_count());
   for (NodeId n = 0; n < count; ++n) {
     if (!is_pure(graph.op(n)) || rewriter.is_dead(n)) continue;
-    if (fold_content(graph, rewriter, n)) continue;
+    if (fold_content(graph, rewriter, late, n)) continue;
     if (!options.evaluate || graph.inputs(n).empty()) continue;
     if (!all_constant(graph, rewriter, n) || !small_enough(graph, rewriter, n)) continue;
     // The evaluator reads inputs from the graph, so forwarded ones are written back first.

@@ -15,6 +15,8 @@ const Pass kPasses[] = {
     {"canonicalise", "drops nodes that change nothing, orders commutative operands", canonicalise,
      nullptr},
     {"fold", "computes constants and shape arithmetic ahead of time", fold_constants, can_fold},
+    {"blocks", "moves constants into blocks, replaces an if whose condition is known",
+     simplify_blocks, holds_blocks},
     {"simplify", "merges transposes and reshapes, folds transposes into matmul", simplify,
      can_simplify},
     {"gelu", "recognises gelu and silu written out", match_gelu, can_have_gelu},

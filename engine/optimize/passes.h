@@ -6,11 +6,12 @@
 // One function and one file per pass; optimize.cc lists them in order.
 namespace nef::optimize {
 
-// Depends on nothing but its inputs and changes nothing else. ShapeExpr is left out because its
-// result is stated by its output's content, not by inputs.
+// Depends on nothing but its inputs and attributes, and changes nothing else. Control ops are left
+// out: the result of a ShapeExpr is stated by its output's content, others hold blocks.
 inline bool is_pure(nef_op op) {
   const ir::OpClass cls = ir::spec(op).cls;
-  return cls != ir::OpClass::Effect && cls != ir::OpClass::Collective && op != NEF_OP_SHAPE_EXPR;
+  return cls != ir::OpClass::Effect && cls != ir::OpClass::Collective &&
+         cls != ir::OpClass::Control;
 }
 
 // Gives the bytes of its first input another shape.
@@ -21,6 +22,7 @@ inline bool is_reshape(nef_op op) {
 
 // Is there anything a pass could find? Decided by the ops that the graph has, without a walk.
 bool can_fold(const ir::Graph& graph);
+bool holds_blocks(const ir::Graph& graph);
 bool can_simplify(const ir::Graph& graph);
 bool can_have_gelu(const ir::Graph& graph);
 bool can_have_norm(const ir::Graph& graph);
@@ -29,6 +31,7 @@ bool can_have_rotary(const ir::Graph& graph);
 
 bool canonicalise(ir::Graph& graph, const Options& options);
 bool fold_constants(ir::Graph& graph, const Options& options);
+bool simplify_blocks(ir::Graph& graph, const Options& options);
 bool simplify(ir::Graph& graph, const Options& options);
 bool match_gelu(ir::Graph& graph, const Options& options);
 bool match_norm(ir::Graph& graph, const Options& options);

@@ -166,6 +166,7 @@ void rebuild(Graph& graph) {
     for (uint32_t i = 0; i < graph.output_count(n); ++i) {
       carry(graph.output(n, i), out.output(now, i));
     }
+    if (const auto blocks = graph.blocks(n); !blocks.empty()) out.set_blocks(now, blocks);
     if (!graph.node_names().empty()) out.node_names().set(now, graph.node_names().get(n));
     if (!graph.node_devices().empty()) out.node_devices().set(now, graph.node_devices().get(n));
   }

@@ -97,6 +97,7 @@ class Planner {
     const Region& region = regions_.list[r];
     const NodeId root = regions_.root(region);
     if (graph_.op(root) == NEF_OP_SHAPE_EXPR) return set(r, cpu_, Reason::HostWork);
+    if (ir::spec(graph_.op(root)).n_blocks != 0) return set(r, cpu_, Reason::Blocks);
     if (is_view(graph_.op(root))) return set(r, cpu_, Reason::View);
     if (asked != kNowhere) return settle(r, asked, Reason::AskedByOption);
     if (!graph_.node_devices().empty()) {
@@ -308,6 +309,7 @@ const char* reason_text(Reason reason) {
     case Reason::SmallElementwise: return "small elementwise: a launch costs more";
     case Reason::Default: return "everything else runs on the cpu";
     case Reason::HostWork: return "shape arithmetic on the host";
+    case Reason::Blocks: return "its blocks are placed by themselves";
     case Reason::View: return "the same bytes under another shape";
     case Reason::MergedIsland: return "joins its neighbours: the transfer costs more";
     case Reason::AskedByNode: return "asked for by the node";

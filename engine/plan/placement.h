@@ -22,6 +22,7 @@ enum class Reason : uint8_t {
   SmallElementwise,
   Default,       // "everything else" row of the table
   HostWork,      // shape arithmetic the runtime does itself
+  Blocks,        // the runtime runs its blocks, which are placed by themselves
   View,          // same bytes under another shape: no work at all
   MergedIsland,  // moved to its neighbours' device: the transfer costs more than it gains
   AskedByNode,

@@ -8,6 +8,7 @@
 
 #include "engine/ir/dtype.h"
 #include "engine/ir/error.h"
+#include "engine/ir/infer.h"
 #include "engine/runtime/thread_pool.h"
 
 namespace nef::runtime {
@@ -43,12 +44,24 @@ Everyone& everyone() {
 Executor::Executor(std::shared_ptr<const compile::Program> program)
     : program_(std::move(program)), layout_(*program_) {
   idle_.reserve(kMaxIdleFrames);  // give_back must not allocate
+  patches_.resize(layout_.levels());
   for (uint32_t i = 0; i < program_->step_values.size(); ++i) {
     const uint32_t s = program_->step_values[i].slot;
     if (s == ir::kNone) continue;
     const Slot& slot = program_->slots[s];
-    if (slot.kind == SlotKind::Input) input_patches_.push_back({i, slot.index});
-    if (slot.kind == SlotKind::Output) output_patches_.push_back({i, slot.index});
+    Patches& patches = patches_[layout_.tensor_level(i)];
+    if (slot.kind == SlotKind::Input) patches.inputs.push_back({i, slot.index});
+    if (slot.kind == SlotKind::Output) patches.outputs.push_back({i, slot.index});
+    if (slot.kind != SlotKind::Held) continue;
+    if (held_tensors_.size() <= slot.index) held_tensors_.resize(slot.index + size_t{1});
+    held_tensors_[slot.index].push_back(i);
+  }
+  const auto outputs = program_->graph->graph_outputs();
+  for (uint32_t i = 0; i < outputs.size(); ++i) {
+    patches_[layout_.level(outputs[i])].made.push_back(i);
+  }
+  for (const auto& [region, blocks] : program_->blocks) {
+    for (const auto& block : blocks) blocks_[region].push_back(std::make_unique<Executor>(block));
   }
   Everyone& all = everyone();
   std::lock_guard lock(all.mutex);
@@ -89,7 +102,7 @@ std::shared_ptr<const Binding> Executor::binding_for(std::span<const TensorArg> 
   const auto symbols = layout_.symbols();
   const auto matches = [&](const Binding& b) {
     for (size_t k = 0; k < symbols.size(); ++k) {
-      if (b.symbols[k] != inputs[symbols[k].input].dims[symbols[k].axis]) return false;
+      if (b.symbols[k] != inputs[symbols[k].place].dims[symbols[k].axis]) return false;
     }
     return true;
   };
@@ -104,10 +117,10 @@ std::shared_ptr<const Binding> Executor::binding_for(std::span<const TensorArg> 
   std::vector<int64_t> values;
   for (const Layout::Symbol& s : symbols) {
     const DimPool::Expr& e = pool.expr(DimPool::dim_of(s.expr));
-    const int64_t n = inputs[s.input].dims[s.axis];
+    const int64_t n = inputs[s.place].dims[s.axis];
     if (n < e.lo || n > e.hi) {
       fail(NEF_OUT_OF_RANGE, "run",
-           cat("input \"", std::string(graph.input_name(s.input)), "\": dim ", s.axis, " (", e.name,
+           cat("input \"", std::string(graph.input_name(s.place)), "\": dim ", s.axis, " (", e.name,
                ") is ", n, ", must be within [", e.lo, ", ",
                e.hi == ir::kUnbounded ? std::string("any") : std::to_string(e.hi), "]"));
     }
@@ -126,10 +139,11 @@ std::shared_ptr<const Binding> Executor::current_binding() const {
 }
 
 void Executor::release_arenas(Frame& frame) const {
+  frame.blocks.clear();
   for (size_t k = 0; k < frame.arenas.size(); ++k) {
     Arena& a = frame.arenas[k];
     if (a.data == nullptr) continue;
-    const plan::Device& device = *frame.binding->spaces[k].device;
+    const plan::Device& device = *frame.binding->spaces[k % layout_.spaces().size()].device;
     const auto lock = device.lock();
     device.backend->free(device.index, a.data, a.bytes);
     a = {};
@@ -168,13 +182,7 @@ void Executor::reallocate(const plan::Device& device, uint64_t bytes, Arena& are
 
 std::unique_ptr<Executor::Frame> Executor::acquire(const std::shared_ptr<const Binding>& binding,
                                                    const RunControl& control) {
-  for (const Binding::Space& space : binding->spaces) {
-    if (control.memory_budget == 0 || space.arena_bytes <= control.memory_budget) continue;
-    throw OverBudget(space.device->host_memory() ? NEF_OUT_OF_MEMORY : NEF_DEVICE_OUT_OF_MEMORY,
-                     "run",
-                     cat("the run needs an arena of ", space.arena_bytes,
-                         " bytes, the memory budget is ", control.memory_budget));
-  }
+  check_budget(*binding, control);
   std::unique_ptr<Frame> frame;
   {
     std::lock_guard lock(mutex_);
@@ -193,27 +201,52 @@ std::unique_ptr<Executor::Frame> Executor::acquire(const std::shared_ptr<const B
   if (frame != nullptr && frame->binding == binding) return frame;
   if (frame == nullptr) {
     frame = std::make_unique<Frame>();
-    frame->arenas.resize(binding->spaces.size());
+    frame->arenas.resize(binding->spaces.size() * layout_.levels());
+    frame->later.resize(layout_.levels() - 1);
+    frame->held.resize(held_tensors_.size());
     frame->tensors.resize(program_->step_values.size());
     frame->scratch.resize(program_->steps.size());
   }
   frame->binding = binding;
-  for (size_t k = 0; k < binding->spaces.size(); ++k) {
-    Arena& a = frame->arenas[k];
-    const Binding::Space& space = binding->spaces[k];
-    if (a.bytes >= space.arena_bytes) continue;
-    try {
-      reallocate(*space.device, space.arena_bytes, a);
-    } catch (const Error&) {
-      release_arenas(*frame);
-      throw;
-    }
+  try {
+    reserve(*frame, 0, control);
+  } catch (const Error&) {
+    release_arenas(*frame);
+    throw;
   }
-  fill(*frame);
+  fill(*frame, 0);
   return frame;
 }
 
+// The arenas of a level and of those before it together.
+void Executor::check_budget(const Binding& binding, const RunControl& control) {
+  if (control.memory_budget == 0) return;
+  for (size_t k = 0; k < binding.spaces.size(); ++k) {
+    uint64_t bytes = 0;
+    for (const Binding* b = &binding; b != nullptr; b = b->before.get()) {
+      bytes += b->spaces[k].arena_bytes;
+    }
+    if (bytes <= control.memory_budget) continue;
+    const bool host = binding.spaces[k].device->host_memory();
+    throw OverBudget(host ? NEF_OUT_OF_MEMORY : NEF_DEVICE_OUT_OF_MEMORY, "run",
+                     cat("the run needs an arena of ", bytes, " bytes, the memory budget is ",
+                         control.memory_budget));
+  }
+}
+
+// Arenas that are large enough for a level that has just been bound.
+void Executor::reserve(Frame& frame, Level level, const RunControl& control) const {
+  const Binding& binding = frame.bound(level);
+  check_budget(binding, control);
+  for (size_t k = 0; k < binding.spaces.size(); ++k) {
+    Arena& a = frame.arenas[level * binding.spaces.size() + k];
+    const Binding::Space& space = binding.spaces[k];
+    if (a.bytes < space.arena_bytes) reallocate(*space.device, space.arena_bytes, a);
+  }
+}
+
 void Executor::give_back(std::unique_ptr<Frame> frame) {
+  for (auto& held : frame->held) held = nullptr;
   {
     std::lock_guard lock(mutex_);
     if (idle_.size() < kMaxIdleFrames) {
@@ -224,35 +257,53 @@ void Executor::give_back(std::unique_ptr<Frame> frame) {
   release_arenas(*frame);
 }
 
-// Everything of the argument table that does not change from run to run.
-void Executor::fill(Frame& frame) const {
+// Everything of a level in the argument table that does not change from run to run.
+void Executor::fill(Frame& frame, Level level) const {
+  if (layout_.late()) {
+    for (uint32_t i : layout_.part(level).tensors) fill_tensor(frame, i);
+    for (uint32_t s : layout_.part(level).steps) fill_scratch(frame, s);
+    return;
+  }
+  for (uint32_t i = 0; i < program_->step_values.size(); ++i) fill_tensor(frame, i);
+  for (uint32_t s = 0; s < program_->steps.size(); ++s) fill_scratch(frame, s);
+}
+
+void Executor::fill_tensor(Frame& frame, uint32_t i) const {
   const compile::Program& p = *program_;
-  const Binding& b = *frame.binding;
-  for (size_t i = 0; i < p.step_values.size(); ++i) {
-    const compile::StepValue& sv = p.step_values[i];
-    nef_backend_tensor& t = frame.tensors[i];
-    t.dims = b.dims.data() + layout_.dims_begin(sv.value);
-    t.data = nullptr;
-    if (sv.slot == ir::kNone) continue;
-    const Slot& slot = p.slots[sv.slot];
-    switch (slot.kind) {
-      case SlotKind::Arena: {
-        auto* base = static_cast<char*>(frame.arenas[layout_.space_index(slot.space)].data);
-        t.data = base + b.slot_offset[sv.slot];
-        break;
-      }
-      case SlotKind::Constant: t.data = p.graph->constant_data(slot.value)->data(); break;
-      case SlotKind::Shape:
-        t.data = const_cast<int64_t*>(b.shape_data.data() + b.slot_offset[sv.slot]);
-        break;
-      case SlotKind::Input:
-      case SlotKind::Output: break;
+  const compile::StepValue& sv = p.step_values[i];
+  nef_backend_tensor& t = frame.tensors[i];
+  t.dims = frame.bound(layout_.level(sv.value)).dims.data() + layout_.dims_begin(sv.value);
+  t.data = nullptr;
+  if (sv.slot == ir::kNone) return;
+  const Slot& slot = p.slots[sv.slot];
+  const Level level = layout_.level(slot.value);
+  const Binding& b = frame.bound(level);
+  const uint64_t offset = b.slot_offset[layout_.slot_place(sv.slot)];
+  switch (slot.kind) {
+    case SlotKind::Arena: {
+      const size_t k = level * b.spaces.size() + layout_.space_index(slot.space);
+      t.data = static_cast<char*>(frame.arenas[k].data) + offset;
+      break;
     }
+    case SlotKind::Constant: t.data = p.graph->constant_data(slot.value)->data(); break;
+    case SlotKind::Shape: t.data = const_cast<int64_t*>(b.shape_data.data() + offset); break;
+    case SlotKind::Held: {
+      const auto& held = frame.held[slot.index];
+      if (held != nullptr) t.data = held->data();
+      break;
+    }
+    case SlotKind::Input:
+    case SlotKind::Output: break;
   }
-  for (size_t s = 0; s < p.steps.size(); ++s) {
-    const size_t k = layout_.space_index(layout_.step_space(p.steps[s]));
-    frame.scratch[s] = static_cast<char*>(frame.arenas[k].data) + b.scratch_offset[s];
-  }
+}
+
+void Executor::fill_scratch(Frame& frame, uint32_t s) const {
+  const Step& step = program_->steps[s];
+  const Level level = layout_.scratch_level(step);
+  const Binding& b = frame.bound(level);
+  const size_t k = level * b.spaces.size() + layout_.space_index(layout_.step_space(step));
+  frame.scratch[s] =
+      static_cast<char*>(frame.arenas[k].data) + b.scratch_offset[layout_.step_place(s)];
 }
 
 void Executor::run_step(const Frame& frame, uint32_t index) const {
@@ -290,7 +341,9 @@ void Executor::run_step(const Frame& frame, uint32_t index) const {
   if (code != NEF_OK) fail(code, "copy", cat(device.name, ": ", message));
 }
 
-void Executor::execute(Frame& frame, const RunControl& control) const {
+void Executor::execute(const Run& run) {
+  const Frame& frame = run.frame;
+  const RunControl& control = run.control;
   const auto count = static_cast<uint32_t>(program_->steps.size());
   const int32_t branches = program_->options.parallel_branches;
   const ThreadLimit limit(control.threads);
@@ -300,7 +353,9 @@ void Executor::execute(Frame& frame, const RunControl& control) const {
     }
     uint32_t end = s + 1;
     while (end < count && program_->wave[end] == program_->wave[s]) ++end;
-    if (end - s == 1) {
+    if (program_->steps[s].alone()) {
+      run_alone(run, s);
+    } else if (end - s == 1) {
       run_traced(frame, s, 0, control);
     } else {
       run_wave(frame, s, end, branches, control);
@@ -379,32 +434,250 @@ void Executor::run(std::span<const TensorArg> inputs, std::span<TensorResult> ou
   const std::shared_ptr<const Binding> binding = binding_for(inputs);
   for (size_t i = 0; i < inputs.size(); ++i) check_bound_dims(*binding, i, inputs[i]);
 
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    const ValueId v = graph.graph_outputs()[i];
-    const auto begin = binding->dims.begin() + layout_.dims_begin(v);
-    outputs[i].dtype = graph.dtype(v);
-    outputs[i].dims.assign(begin, begin + static_cast<std::ptrdiff_t>(graph.dims(v).size()));
-    outputs[i].data = ir::Buffer::allocate(binding->output_bytes[i]);
-  }
   FrameLease frame(*this, acquire(binding, control));
-  for (const Patch& p : input_patches_) {
-    (*frame).tensors[p.tensor].data = const_cast<void*>(inputs[p.index].data);
-  }
-  for (const Patch& p : output_patches_) {
-    (*frame).tensors[p.tensor].data = outputs[p.index].data->data();
-  }
+  const Run run{*frame, inputs, outputs, control};
+  for (uint32_t i : patches_[0].made) make_output(run, i, 0);
+  patch(run, 0);
   if (control.trace != nullptr) {
     control.trace->program = program_;
     control.trace->spans.assign(program_->steps.size(), {});
   }
-  execute(*frame, control);
+  execute(run);
+}
+
+void Executor::make_output(const Run& run, size_t i, Level bound) const {
+  const ValueId v = program_->graph->graph_outputs()[i];
+  TensorResult& out = run.outputs[i];
+  const auto dims = layout_.dims(run.frame.bound(bound), bound, v);
+  out.dtype = program_->graph->dtype(v);
+  out.dims.assign(dims.begin(), dims.end());
+  const auto bytes = static_cast<size_t>(ir::byte_count(out.dtype, dims));
+  // A loop hands in what it got two iterations ago.
+  if (out.data != nullptr && out.data.use_count() == 1 && out.data->bytes() == bytes) return;
+  out.data = ir::Buffer::allocate(bytes);
+}
+
+// The caller's memory into the argument table.
+void Executor::patch(const Run& run, Level level) const {
+  for (const Patch& p : patches_[level].inputs) {
+    run.frame.tensors[p.tensor].data = const_cast<void*>(run.inputs[p.index].data);
+  }
+  for (const Patch& p : patches_[level].outputs) {
+    run.frame.tensors[p.tensor].data = run.outputs[p.index].data->data();
+  }
+}
+
+// ---- sizes that become known in a run
+
+// A step that finds sizes, or runs blocks and thereby finds sizes.
+void Executor::run_alone(const Run& run, uint32_t index) {
+  const Step& step = program_->steps[index];
+  const int64_t begin = run.control.trace == nullptr ? 0 : Trace::now();
+  if (step.kind == Step::Kind::Size) {
+    adopt_sizes(run, step, find_sizes(run, index));
+  } else {
+    std::vector<TensorResult> results = run_blocks(run, index);
+    std::vector<ir::Shape> sizes;
+    for (const TensorResult& r : results) sizes.emplace_back(r.dims);
+    adopt_sizes(run, step, sizes);
+    hold(run, step, results);
+  }
+  if (run.control.trace != nullptr) {
+    run.control.trace->spans[index] = {index, 0, begin, Trace::now()};
+  }
+}
+
+std::vector<ir::Shape> Executor::find_sizes(const Run& run, uint32_t index) const {
+  const Step& step = program_->steps[index];
+  return step.prepared != nullptr ? sizes_by_backend(run.frame, index)
+                                  : sizes_by_inference(run.frame, step.opens - 1, step);
+}
+
+void Executor::adopt_sizes(const Run& run, const Step& step, std::span<const ir::Shape> sizes) {
+  std::vector<int64_t> symbols = symbols_of(sizes, step);
+  if (step.opens != 0) open_level(run, step.opens, std::move(symbols));
+  // What else follows from the symbols must agree with what was found.
+  const ir::NodeId root = program_->regions.root(program_->regions.list[step.region]);
+  for (uint32_t i = 0; i < sizes.size(); ++i) {
+    const ValueId v = program_->graph->output(root, i);
+    const Level level = layout_.level(v);
+    const auto bound = layout_.dims(run.frame.bound(level), level, v);
+    if (std::equal(bound.begin(), bound.end(), sizes[i].dims, sizes[i].dims + sizes[i].rank)) {
+      continue;
+    }
+    fail(NEF_SHAPE_MISMATCH, ir::spec(program_->graph->op(root)).snake,
+         cat(program_->graph->node_label(root), " makes ", program_->graph->type_str(v),
+             ", which is ", dims_text(bound), " beside the other values; the data says ",
+             dims_text(sizes[i])));
+  }
+}
+
+std::vector<ir::Shape> Executor::sizes_by_backend(const Frame& frame, uint32_t index) const {
+  const Step& step = program_->steps[index];
+  const plan::Device& device = *program_->devices[step.device];
+  const ir::NodeId root = program_->regions.root(program_->regions.list[step.region]);
+  std::vector<ir::Shape> sizes(program_->graph->output_count(root));
+  std::vector<int64_t*> out_dims(step.value_count, nullptr);
+  const nef_backend_tensor* known = frame.tensors.data() + step.first_value;
+  std::vector<nef_backend_tensor> tensors(known, known + step.value_count);
+  for (uint32_t i = 0; i < step.value_count; ++i) {
+    const ValueId v = program_->step_values[step.first_value + i].value;
+    if (program_->graph->producer(v) != root) continue;
+    ir::Shape& shape = sizes[v - program_->graph->first_output(root)];
+    shape.rank = static_cast<int32_t>(program_->graph->dims(v).size());
+    std::fill(shape.dims, shape.dims + shape.rank, 0);
+    out_dims[i] = shape.dims;
+    tensors[i] = {nullptr, kUnknownDims};
+  }
+  char message[kMessageBytes] = "";
+  nef_backend_error err{message, sizeof message};
+  const auto lock = device.lock();
+  // The launch comes right after, and has the scratch of both.
+  const nef_code code =
+      device.backend->output_dims(step.prepared->handle(), nullptr, tensors.data(),
+                                  frame.scratch[index + 1], out_dims.data(), &err);
+  if (code == NEF_OK) return sizes;
+  fail(code, ir::spec(program_->graph->op(root)).snake,
+       cat(program_->graph->node_label(root), " on ", device.name, ": ", message));
+}
+
+namespace {
+
+// What inference may know of a value once it has data; host inputs are in host memory.
+ir::Operand operand_with_data(nef_dtype dtype, std::span<const int64_t> dims, const void* data,
+                              std::vector<ir::Dim>* storage) {
+  ir::Operand o;
+  o.present = true;
+  o.dtype = dtype;
+  o.dims = dims;
+  const bool small =
+      dims.empty() || (dims.size() == 1 && dims[0] <= static_cast<int64_t>(ir::kMaxContent));
+  if (data == nullptr || !small) return o;
+  o.data = data;
+  if (dtype != NEF_INT64 && dtype != NEF_INT32) return o;
+  const size_t n = dims.empty() ? 1 : static_cast<size_t>(dims[0]);
+  storage->resize(n);
+  for (size_t i = 0; i < n; ++i) {
+    int32_t narrow = 0;
+    if (dtype == NEF_INT64) {
+      std::memcpy(&(*storage)[i], static_cast<const char*>(data) + 8 * i, 8);
+    } else {
+      std::memcpy(&narrow, static_cast<const char*>(data) + 4 * i, 4);
+      (*storage)[i] = narrow;
+    }
+    if (ir::is_expr((*storage)[i])) return o;  // too low to tell apart from an expression
+  }
+  o.has_content = true;
+  o.content = *storage;
+  return o;
+}
+
+}  // namespace
+
+// Shape rules know all they need once host inputs have data.
+std::vector<ir::Shape> Executor::sizes_by_inference(const Frame& frame, Level bound,
+                                                    const Step& step) const {
+  const ir::Graph& graph = *program_->graph;
+  const ir::NodeId root = program_->regions.root(program_->regions.list[step.region]);
+  const auto inputs = graph.inputs(root);
+  std::vector<ir::Operand> operands(inputs.size());
+  std::vector<std::vector<ir::Dim>> storage(inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i] == ir::kNone) continue;
+    const void* data = nullptr;
+    for (uint32_t k = 0; compile::is_host_input(graph.op(root), i) && k < step.value_count; ++k) {
+      if (program_->step_values[step.first_value + k].value != inputs[i]) continue;
+      data = frame.tensors[step.first_value + k].data;
+    }
+    operands[i] =
+        operand_with_data(graph.dtype(inputs[i]),
+                          layout_.dims(frame.bound(bound), bound, inputs[i]), data, &storage[i]);
+  }
+  std::vector<ir::Inferred> results(graph.output_count(root));
+  ir::DimPool pool;
+  try {
+    ir::infer(graph.op(root), graph.attrs(root), operands, pool, results);
+  } catch (const Error& e) {
+    throw Error(e.code(), e.op(), cat(graph.node_label(root), ": ", e.message()));
+  }
+  std::vector<ir::Shape> sizes;
+  for (const ir::Inferred& r : results) {
+    if (!r.shape.is_static()) {
+      fail(NEF_UNSUPPORTED, ir::spec(graph.op(root)).snake,
+           cat(graph.node_label(root),
+               ": its size cannot be told from its inputs: ", ir::shape_str(r.shape, pool)));
+    }
+    sizes.push_back(r.shape);
+  }
+  return sizes;
+}
+
+std::vector<int64_t> Executor::symbols_of(std::span<const ir::Shape> sizes,
+                                          const Step& step) const {
+  const ir::Graph& graph = *program_->graph;
+  const ir::NodeId root = program_->regions.root(program_->regions.list[step.region]);
+  for (uint32_t i = 0; i < sizes.size(); ++i) {
+    const auto dims = graph.dims(graph.output(root, i));
+    if (static_cast<size_t>(sizes[i].rank) == dims.size()) continue;
+    fail(NEF_SHAPE_MISMATCH, ir::spec(graph.op(root)).snake,
+         cat(graph.node_label(root), " makes ", dims_text(sizes[i]), ", its type is ",
+             graph.type_str(graph.output(root, i))));
+  }
+  std::vector<int64_t> symbols;
+  if (step.opens == 0) return symbols;
+  for (const Layout::Symbol& s : layout_.symbols(step.opens)) {
+    const int64_t n = sizes[s.place].dims[s.axis];
+    const DimPool::Expr& e = graph.pool().expr(DimPool::dim_of(s.expr));
+    if (n < e.lo || n > e.hi) {
+      fail(NEF_OUT_OF_RANGE, ir::spec(graph.op(root)).snake,
+           cat(graph.node_label(root), ": dim ", s.axis, " of output ", s.place, " is ", n,
+               ", which cannot be"));
+    }
+    symbols.push_back(n);
+  }
+  return symbols;
+}
+
+void Executor::open_level(const Run& run, Level level, std::vector<int64_t> symbols) {
+  Frame& frame = run.frame;
+  const auto& before = level == 1 ? frame.binding : frame.later[level - 2];
+  std::shared_ptr<const Binding>& bound = frame.later[level - 1];
+  if (bound == nullptr || bound->before != before || bound->symbols != symbols) {
+    bound = later_binding(before, level, std::move(symbols));
+    try {
+      reserve(frame, level, run.control);
+    } catch (const Error&) {
+      bound = nullptr;  // its arenas are not there
+      throw;
+    }
+    fill(frame, level);
+  }
+  for (uint32_t i : patches_[level].made) make_output(run, i, level);
+  patch(run, level);
+}
+
+std::shared_ptr<const Binding> Executor::later_binding(const std::shared_ptr<const Binding>& before,
+                                                       Level level, std::vector<int64_t> symbols) {
+  {
+    std::lock_guard lock(mutex_);
+    for (auto it = later_bindings_.begin(); it != later_bindings_.end(); ++it) {
+      if ((*it)->before != before || (*it)->symbols != symbols) continue;
+      later_bindings_.splice(later_bindings_.begin(), later_bindings_, it);
+      return later_bindings_.front();
+    }
+  }
+  std::shared_ptr<const Binding> binding = layout_.bind(std::move(symbols), level, before);
+  std::lock_guard lock(mutex_);
+  later_bindings_.push_front(binding);
+  if (later_bindings_.size() > kMaxLaterBindings) later_bindings_.pop_back();
+  return binding;
 }
 
 // Dims that repeat a symbol, or are expressions of symbols, must agree with the binding.
 void Executor::check_bound_dims(const Binding& binding, size_t i, const TensorArg& arg) const {
   const ir::Graph& graph = *program_->graph;
   const ValueId v = graph.graph_inputs()[i];
-  const int64_t* bound = binding.dims.data() + layout_.dims_begin(v);
+  const int64_t* bound = binding.dims.data() + layout_.dims_begin(v);  // inputs are of level 0
   if (std::equal(arg.dims.begin(), arg.dims.end(), bound)) return;
   fail(NEF_SHAPE_MISMATCH, "run",
        cat("input ", i, " \"", std::string(graph.input_name(i)), "\" is ", graph.type_str(v),

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <list>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -69,12 +70,30 @@ class Executor {
     void* data = nullptr;
     uint64_t bytes = 0;
   };
+  // Memory that the blocks of one node use again in every iteration and every run.
+  struct BlockState {
+    std::vector<TensorArg> args;
+    std::vector<TensorResult> results[2];      // of this iteration and the one before
+    std::vector<std::vector<char>> slices;     // scanned values, where a slice is not contiguous
+    std::vector<std::vector<int64_t>> shapes;  // of slices
+  };
   // Memory and argument table of one execution at a time.
   struct Frame {
-    std::shared_ptr<const Binding> binding;
-    std::vector<Arena> arenas;                // per Binding::spaces
-    std::vector<nef_backend_tensor> tensors;  // per Program::step_values
-    std::vector<void*> scratch;               // per step
+    std::shared_ptr<const Binding> binding;             // level 0
+    std::vector<std::shared_ptr<const Binding>> later;  // levels from 1 on; null = not bound yet
+    std::vector<Arena> arenas;                          // per level and space
+    std::vector<nef_backend_tensor> tensors;            // per Program::step_values
+    std::vector<void*> scratch;                         // per step
+    std::vector<std::shared_ptr<ir::Buffer>> held;      // per Held slot; dropped when a run ends
+    std::map<uint32_t, BlockState> blocks;              // by step
+    const Binding& bound(Level k) const { return k == 0 ? *binding : *later[k - 1]; }
+  };
+  // What one execution is about.
+  struct Run {
+    Frame& frame;
+    std::span<const TensorArg> inputs;
+    std::span<TensorResult> outputs;
+    const RunControl& control;
   };
   class FrameLease;
 
@@ -83,11 +102,32 @@ class Executor {
   std::unique_ptr<Frame> acquire(const std::shared_ptr<const Binding>& binding,
                                  const RunControl& control);
   void give_back(std::unique_ptr<Frame> frame);
-  void fill(Frame& frame) const;
+  static void check_budget(const Binding& binding, const RunControl& control);
+  void reserve(Frame& frame, Level level, const RunControl& control) const;
+  void fill(Frame& frame, Level level) const;
+  void fill_tensor(Frame& frame, uint32_t i) const;
+  void fill_scratch(Frame& frame, uint32_t step) const;
+  void patch(const Run& run, Level level) const;
+  void make_output(const Run& run, size_t i, Level bound) const;
   void release_arenas(Frame& frame) const;
   static void reallocate(const plan::Device& device, uint64_t bytes, Arena& arena);
   void check_bound_dims(const Binding& binding, size_t i, const TensorArg& arg) const;
-  void execute(Frame& frame, const RunControl& control) const;
+  void execute(const Run& run);
+  void run_alone(const Run& run, uint32_t step);
+  std::vector<ir::Shape> find_sizes(const Run& run, uint32_t step) const;
+  void adopt_sizes(const Run& run, const compile::Step& step, std::span<const ir::Shape> sizes);
+  void open_level(const Run& run, Level level, std::vector<int64_t> symbols);
+  std::shared_ptr<const Binding> later_binding(const std::shared_ptr<const Binding>& before,
+                                               Level level, std::vector<int64_t> symbols);
+  std::vector<ir::Shape> sizes_by_backend(const Frame& frame, uint32_t step) const;
+  std::vector<ir::Shape> sizes_by_inference(const Frame& frame, Level bound,
+                                            const compile::Step& step) const;
+  std::vector<int64_t> symbols_of(std::span<const ir::Shape> sizes,
+                                  const compile::Step& step) const;
+  // In run_blocks.cc.
+  class BlockRunner;
+  std::vector<TensorResult> run_blocks(const Run& run, uint32_t step);
+  void hold(const Run& run, const compile::Step& step, std::span<TensorResult> results);
   void run_step(const Frame& frame, uint32_t step) const;
   void run_traced(const Frame& frame, uint32_t step, uint32_t lane,
                   const RunControl& control) const;
@@ -95,6 +135,7 @@ class Executor {
                 const RunControl& control) const;
 
   static constexpr size_t kMaxBindings = 64;
+  static constexpr size_t kMaxLaterBindings = 256;
   static constexpr size_t kMaxIdleFrames = 8;
 
   const std::shared_ptr<const compile::Program> program_;
@@ -103,10 +144,17 @@ class Executor {
   struct Patch {
     uint32_t tensor, index;
   };
-  std::vector<Patch> input_patches_, output_patches_;
+  struct Patches {
+    std::vector<Patch> inputs, outputs;
+    std::vector<uint32_t> made;  // graph outputs whose sizes are known from this level on
+  };
+  std::vector<Patches> patches_;                     // per level
+  std::vector<std::vector<uint32_t>> held_tensors_;  // per Held slot: entries of Frame::tensors
+  std::map<uint32_t, std::vector<std::unique_ptr<Executor>>> blocks_;  // by region
 
   mutable std::mutex mutex_;
   std::list<std::shared_ptr<const Binding>> bindings_;  // most recent first
+  std::list<std::shared_ptr<const Binding>> later_bindings_;
   std::vector<std::unique_ptr<Frame>> idle_;
 };
 

@@ -40,6 +40,8 @@ Program::Program(std::shared_ptr<const ir::Graph> graph, ProgramOptions options,
   events_ = compiled->events;
   batch_ =
       find_batch(*compiled->graph, options_.batch_symbol.empty() ? "batch" : options_.batch_symbol);
+  // Slices of a batch may get other sizes where sizes depend on data.
+  batch_.splittable = batch_.splittable && compiled->levels == 1;
   executor_ = std::make_shared<Executor>(std::move(compiled));
 }
 

@@ -37,6 +37,8 @@ double region_bytes(const ir::Graph& graph, std::span<const ir::NodeId> nodes) {
   return bytes;
 }
 
+cJSON* regions_json(const compile::Program& p);
+
 cJSON* region_json(const compile::Program& p, uint32_t r) {
   const ir::Graph& graph = *p.graph;
   const auto nodes = p.regions.nodes_of(p.regions.list[r]);
@@ -48,7 +50,8 @@ cJSON* region_json(const compile::Program& p, uint32_t r) {
   add(out, "node", graph.node_label(nodes.back()));
   add(out, "type", graph.type_str(graph.output(nodes.back())));
   const bool host = p.placement.reason[r] == plan::Reason::HostWork ||
-                    p.placement.reason[r] == plan::Reason::View;
+                    p.placement.reason[r] == plan::Reason::View ||
+                    p.placement.reason[r] == plan::Reason::Blocks;
   add(out, "device", host ? "host" : p.devices[p.placement.device[r]]->name);
   std::string why = plan::reason_text(p.placement.reason[r]);
   if (const auto it = p.placement.detail.find(r); it != p.placement.detail.end()) {
@@ -58,17 +61,27 @@ cJSON* region_json(const compile::Program& p, uint32_t r) {
   cJSON_AddNumberToObject(out, "flops", plan::region_flops(graph, nodes));
   cJSON_AddNumberToObject(out, "bytes", region_bytes(graph, nodes));
   add(out, "kernel", p.prepared[r] == nullptr ? "" : p.prepared[r]->kernel().name());
+  if (const auto it = p.blocks.find(r); it != p.blocks.end()) {
+    cJSON* blocks = cJSON_AddArrayToObject(out, "blocks");
+    for (const auto& block : it->second) cJSON_AddItemToArray(blocks, regions_json(*block));
+  }
   return out;
+}
+
+// Recursion is bounded by how deep blocks are nested.
+cJSON* regions_json(const compile::Program& p) {
+  cJSON* regions = cJSON_CreateArray();
+  for (uint32_t r = 0; r < p.regions.list.size(); ++r) {
+    cJSON_AddItemToArray(regions, region_json(p, r));
+  }
+  return regions;
 }
 
 }  // namespace
 
 std::string plan_json(const compile::Program& p, const Binding* binding) {
   const Json root(cJSON_CreateObject(), cJSON_Delete);
-  cJSON* regions = cJSON_AddArrayToObject(root.get(), "regions");
-  for (uint32_t r = 0; r < p.regions.list.size(); ++r) {
-    cJSON_AddItemToArray(regions, region_json(p, r));
-  }
+  cJSON_AddItemToObject(root.get(), "regions", regions_json(p));
   cJSON_AddNumberToObject(root.get(), "nodes", static_cast<double>(p.graph->node_count()));
   cJSON_AddNumberToObject(root.get(), "source_nodes", static_cast<double>(p.source->node_count()));
   cJSON_AddNumberToObject(root.get(), "transfers", p.transfer_count);

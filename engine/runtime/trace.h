@@ -19,6 +19,8 @@ struct Trace {
   };
   std::shared_ptr<const compile::Program> program;  // whose steps the spans are
   std::vector<Span> spans;
+  std::vector<Trace> nested;  // runs of blocks, in order; the first kMaxNested of them
+  static constexpr size_t kMaxNested = 1000;
 
   static int64_t now();
   // Chrome's trace_event format (JSON object form), opens in Perfetto: one complete event per

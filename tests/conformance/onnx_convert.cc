@@ -194,7 +194,7 @@ Case build_case(Work& w, std::vector<int64_t> words, const std::vector<Tensor>& 
 Converted convert(const Node& node, int64_t opset, std::vector<Tensor> inputs,
                   const std::vector<Tensor>& outputs) {
   const nef_op op = ir::find_op(node.op_type);
-  if (op == 0 || ir::spec(op).internal)
+  if (op == 0 || ir::spec(op).internal || ir::spec(op).n_blocks != 0)
     return {"op " + node.op_type + " is not in the op table", {}};
   Work w{op, node, opset, node.attributes, std::move(inputs), node.outputs.size(), {}};
   apply_rules(w);

@@ -165,7 +165,10 @@ enum {
   NEF_OP_CONV_INTEGER = 145,
   NEF_OP_QLINEAR_CONV = 146,
   NEF_OP_MATMUL_NBITS = 147,
-  NEF_OP_COUNT_ = 148 /**< grows with each release: not for switch or storage */
+  NEF_OP_IF = 148,
+  NEF_OP_LOOP = 149,
+  NEF_OP_SCAN = 150,
+  NEF_OP_COUNT_ = 151 /**< grows with each release: not for switch or storage */
 };
 
 /** Attributes of ArgMax. */
@@ -584,6 +587,19 @@ enum {
   NEF_MATMUL_NBITS_N = 1, /**< int */
   NEF_MATMUL_NBITS_BITS = 2, /**< int */
   NEF_MATMUL_NBITS_BLOCK_SIZE = 3 /**< int */
+};
+/** Attributes of Loop. */
+enum {
+  NEF_LOOP_CARRIED = 0 /**< int */
+};
+/** Attributes of Scan. */
+enum {
+  NEF_SCAN_CARRIED = 0, /**< int */
+  NEF_SCAN_NUM_SCAN_INPUTS = 1, /**< int */
+  NEF_SCAN_SCAN_INPUT_AXES = 2, /**< ints */
+  NEF_SCAN_SCAN_INPUT_DIRECTIONS = 3, /**< ints */
+  NEF_SCAN_SCAN_OUTPUT_AXES = 4, /**< ints */
+  NEF_SCAN_SCAN_OUTPUT_DIRECTIONS = 5 /**< ints */
 };
 
 #endif /* NEF_OP_IDS_H */

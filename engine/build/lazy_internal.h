@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the files of the lazy tensors share.
+#pragma once
+
+#include <mutex>
+
+#include "engine/build/lazy.h"
+#include "engine/ir/infer.h"
+
+namespace nef::build {
+
+// Guards materialised data, capture marks, and the symbols of lazy dims.
+std::mutex& lazy_mutex();
+ir::DimPool& lazy_pool();
+uint64_t next_epoch();  // under lazy_mutex()
+// What inference may know of a value; `storage` holds elements that are not content already.
+ir::Operand lazy_operand(const LazyTensor* t, bool host, std::vector<ir::Dim>* storage);
+// A node with blocks; the caller owns one reference for each result.
+LazyNode* make_block_node(nef_op op, std::span<LazyTensor* const> inputs,
+                          std::span<const int64_t> attr_words, std::vector<ir::Graph::Block> blocks,
+                          std::span<const ir::Inferred> results);
+
+}  // namespace nef::build
