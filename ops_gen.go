@@ -207,9 +207,37 @@ const (
 	opConvInteger               opID = 145
 	opQLinearConv               opID = 146
 	opMatMulNBits               opID = 147
-	opIf                        opID = 148
-	opLoop                      opID = 149
-	opScan                      opID = 150
+	opNonMaxSuppression         opID = 148
+	opCompress                  opID = 149
+	opUnique                    opID = 150
+	opGridSample                opID = 151
+	opAffineGrid                opID = 152
+	opRoiAlign                  opID = 153
+	opMaxRoiPool                opID = 154
+	opMaxUnpool                 opID = 155
+	opDeformConv                opID = 156
+	opLpPool                    opID = 157
+	opCol2Im                    opID = 158
+	opCenterCropPad             opID = 159
+	opDFT                       opID = 160
+	opSTFT                      opID = 161
+	opMelWeightMatrix           opID = 162
+	opHannWindow                opID = 163
+	opHammingWindow             opID = 164
+	opBlackmanWindow            opID = 165
+	opDet                       opID = 166
+	opTensorScatter             opID = 167
+	opCumProd                   opID = 168
+	opBitCast                   opID = 169
+	opRandomUniform             opID = 170
+	opRandomNormal              opID = 171
+	opBernoulli                 opID = 172
+	opMultinomial               opID = 173
+	opLinearAttention           opID = 174
+	opTfIdfVectorizer           opID = 175
+	opIf                        opID = 176
+	opLoop                      opID = 177
+	opScan                      opID = 178
 )
 
 // opNames are the names by op id, as nef_op_call takes them.
@@ -359,6 +387,34 @@ var opNames = [...]string{
 	opConvInteger:               "conv_integer",
 	opQLinearConv:               "qlinear_conv",
 	opMatMulNBits:               "matmul_nbits",
+	opNonMaxSuppression:         "non_max_suppression",
+	opCompress:                  "compress",
+	opUnique:                    "unique",
+	opGridSample:                "grid_sample",
+	opAffineGrid:                "affine_grid",
+	opRoiAlign:                  "roi_align",
+	opMaxRoiPool:                "max_roi_pool",
+	opMaxUnpool:                 "max_unpool",
+	opDeformConv:                "deform_conv",
+	opLpPool:                    "lp_pool",
+	opCol2Im:                    "col2im",
+	opCenterCropPad:             "center_crop_pad",
+	opDFT:                       "dft",
+	opSTFT:                      "stft",
+	opMelWeightMatrix:           "mel_weight_matrix",
+	opHannWindow:                "hann_window",
+	opHammingWindow:             "hamming_window",
+	opBlackmanWindow:            "blackman_window",
+	opDet:                       "det",
+	opTensorScatter:             "tensor_scatter",
+	opCumProd:                   "cumprod",
+	opBitCast:                   "bit_cast",
+	opRandomUniform:             "random_uniform",
+	opRandomNormal:              "random_normal",
+	opBernoulli:                 "bernoulli",
+	opMultinomial:               "multinomial",
+	opLinearAttention:           "linear_attention",
+	opTfIdfVectorizer:           "tf_idf_vectorizer",
 	opIf:                        "if",
 	opLoop:                      "loop",
 	opScan:                      "scan",
@@ -425,7 +481,7 @@ var attrNames = [...][]string{
 	opShrink:                    {"lambd", "bias"},
 	opSilu:                      {"alpha"},
 	opSoftmax:                   {"axis", "zero_masked_rows"},
-	opSpaceToDepth:              {"blocksize"},
+	opSpaceToDepth:              {"blocksize", "mode"},
 	opSplit:                     {"axis", "num_outputs"},
 	opThresholdedRelu:           {"alpha"},
 	opTopK:                      {"axis", "largest", "sorted"},
@@ -439,6 +495,33 @@ var attrNames = [...][]string{
 	opConvInteger:               {"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"},
 	opQLinearConv:               {"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"},
 	opMatMulNBits:               {"k", "n", "bits", "block_size"},
+	opNonMaxSuppression:         {"center_point_box"},
+	opCompress:                  {"axis"},
+	opUnique:                    {"axis", "sorted"},
+	opGridSample:                {"align_corners", "mode", "padding_mode"},
+	opAffineGrid:                {"align_corners"},
+	opRoiAlign:                  {"coordinate_transformation_mode", "mode", "output_height", "output_width", "sampling_ratio", "spatial_scale"},
+	opMaxRoiPool:                {"pooled_shape", "spatial_scale"},
+	opMaxUnpool:                 {"kernel_shape", "pads", "strides"},
+	opDeformConv:                {"dilations", "group", "kernel_shape", "offset_group", "pads", "strides"},
+	opLpPool:                    {"auto_pad", "ceil_mode", "dilations", "kernel_shape", "pads", "strides", "p"},
+	opCol2Im:                    {"dilations", "pads", "strides"},
+	opCenterCropPad:             {"axes"},
+	opDFT:                       {"inverse", "onesided"},
+	opSTFT:                      {"onesided"},
+	opMelWeightMatrix:           {"output_datatype"},
+	opHannWindow:                {"output_datatype", "periodic"},
+	opHammingWindow:             {"output_datatype", "periodic"},
+	opBlackmanWindow:            {"output_datatype", "periodic"},
+	opTensorScatter:             {"axis", "mode"},
+	opCumProd:                   {"exclusive", "reverse"},
+	opBitCast:                   {"to"},
+	opRandomUniform:             {"dtype", "high", "low", "seed"},
+	opRandomNormal:              {"dtype", "mean", "scale", "seed"},
+	opBernoulli:                 {"dtype", "seed"},
+	opMultinomial:               {"dtype", "sample_size", "seed"},
+	opLinearAttention:           {"kv_num_heads", "q_num_heads", "scale", "update_rule"},
+	opTfIdfVectorizer:           {"max_gram_length", "max_skip_count", "min_gram_length", "mode", "ngram_counts", "ngram_indexes", "pool_int64s", "weights"},
 }
 
 // inputNames are the names of inputs by op id, for messages; of a variadic input there is one.
@@ -588,6 +671,34 @@ var inputNames = [...][]string{
 	opConvInteger:               {"x", "w", "xZeroPoint", "wZeroPoint"},
 	opQLinearConv:               {"x", "xScale", "xZeroPoint", "w", "wScale", "wZeroPoint", "yScale", "yZeroPoint", "b"},
 	opMatMulNBits:               {"a", "b", "scales", "zeroPoints", "bias"},
+	opNonMaxSuppression:         {"boxes", "scores", "maxOutputBoxesPerClass", "iouThreshold", "scoreThreshold"},
+	opCompress:                  {"input", "condition"},
+	opUnique:                    {"x"},
+	opGridSample:                {"x", "grid"},
+	opAffineGrid:                {"theta", "size"},
+	opRoiAlign:                  {"x", "rois", "batchIndices"},
+	opMaxRoiPool:                {"x", "rois"},
+	opMaxUnpool:                 {"x", "i", "outputShape"},
+	opDeformConv:                {"x", "w", "offset", "b", "mask"},
+	opLpPool:                    {"x"},
+	opCol2Im:                    {"input", "imageShape", "blockShape"},
+	opCenterCropPad:             {"inputData", "shape"},
+	opDFT:                       {"input", "dftLength", "axis"},
+	opSTFT:                      {"signal", "frameStep", "window", "frameLength"},
+	opMelWeightMatrix:           {"numMelBins", "dftLength", "sampleRate", "lowerEdgeHertz", "upperEdgeHertz"},
+	opHannWindow:                {"size"},
+	opHammingWindow:             {"size"},
+	opBlackmanWindow:            {"size"},
+	opDet:                       {"x"},
+	opTensorScatter:             {"pastCache", "update", "writeIndices"},
+	opCumProd:                   {"input", "axis"},
+	opBitCast:                   {"input"},
+	opRandomUniform:             {"shape"},
+	opRandomNormal:              {"shape"},
+	opBernoulli:                 {"input"},
+	opMultinomial:               {"input"},
+	opLinearAttention:           {"query", "key", "value", "pastState", "decay", "beta"},
+	opTfIdfVectorizer:           {"x"},
 	opIf:                        {"condition", "captures"},
 	opLoop:                      {"tripCount", "condition", "values"},
 	opScan:                      {"values"},
@@ -595,183 +706,260 @@ var inputNames = [...][]string{
 
 // Attribute slots.
 const (
-	attrArgMaxAxis                         = 0
-	attrArgMaxKeepdims                     = 1
-	attrArgMaxSelectLastIndex              = 2
-	attrArgMinAxis                         = 0
-	attrArgMinKeepdims                     = 1
-	attrArgMinSelectLastIndex              = 2
-	attrAttentionIsCausal                  = 0
-	attrAttentionKvNumHeads                = 1
-	attrAttentionQNumHeads                 = 2
-	attrAttentionQkMatmulOutputMode        = 3
-	attrAttentionScale                     = 4
-	attrAttentionSoftcap                   = 5
-	attrAttentionSoftmaxPrecision          = 6
-	attrAveragePoolAutoPad                 = 0
-	attrAveragePoolCeilMode                = 1
-	attrAveragePoolCountIncludePad         = 2
-	attrAveragePoolDilations               = 3
-	attrAveragePoolKernelShape             = 4
-	attrAveragePoolPads                    = 5
-	attrAveragePoolStrides                 = 6
-	attrBatchNormalizationEpsilon          = 0
-	attrBitShiftDirection                  = 0
-	attrCastTo                             = 0
-	attrCeluAlpha                          = 0
-	attrConcatAxis                         = 0
-	attrConvAutoPad                        = 0
-	attrConvDilations                      = 1
-	attrConvGroup                          = 2
-	attrConvKernelShape                    = 3
-	attrConvPads                           = 4
-	attrConvStrides                        = 5
-	attrConvTransposeAutoPad               = 0
-	attrConvTransposeDilations             = 1
-	attrConvTransposeGroup                 = 2
-	attrConvTransposeKernelShape           = 3
-	attrConvTransposeOutputPadding         = 4
-	attrConvTransposeOutputShape           = 5
-	attrConvTransposePads                  = 6
-	attrConvTransposeStrides               = 7
-	attrCumSumExclusive                    = 0
-	attrCumSumReverse                      = 1
-	attrDepthToSpaceBlocksize              = 0
-	attrDepthToSpaceMode                   = 1
-	attrEinsumEquation                     = 0
-	attrEluAlpha                           = 0
-	attrEyeLikeDtype                       = 0
-	attrEyeLikeK                           = 1
-	attrFlattenAxis                        = 0
-	attrGatherAxis                         = 0
-	attrGatherElementsAxis                 = 0
-	attrGatherNDBatchDims                  = 0
-	attrGeluApproximate                    = 0
-	attrGemmAlpha                          = 0
-	attrGemmBeta                           = 1
-	attrGemmTransA                         = 2
-	attrGemmTransB                         = 3
-	attrGroupNormalizationNumGroups        = 0
-	attrGroupNormalizationEpsilon          = 1
-	attrHardSigmoidAlpha                   = 0
-	attrHardSigmoidBeta                    = 1
-	attrHardmaxAxis                        = 0
-	attrInstanceNormalizationEpsilon       = 0
-	attrIsInfDetectNegative                = 0
-	attrIsInfDetectPositive                = 1
-	attrLRNSize                            = 0
-	attrLRNAlpha                           = 1
-	attrLRNBeta                            = 2
-	attrLRNBias                            = 3
-	attrLayerNormalizationAxis             = 0
-	attrLayerNormalizationEpsilon          = 1
-	attrLeakyReluAlpha                     = 0
-	attrLogSoftmaxAxis                     = 0
-	attrLpNormalizationAxis                = 0
-	attrLpNormalizationP                   = 1
-	attrMaxPoolAutoPad                     = 0
-	attrMaxPoolCeilMode                    = 1
-	attrMaxPoolDilations                   = 2
-	attrMaxPoolKernelShape                 = 3
-	attrMaxPoolPads                        = 4
-	attrMaxPoolStorageOrder                = 5
-	attrMaxPoolStrides                     = 6
-	attrMeanVarianceNormalizationAxes      = 0
-	attrModFmod                            = 0
-	attrOneHotAxis                         = 0
-	attrPadMode                            = 0
-	attrRMSNormalizationAxis               = 0
-	attrRMSNormalizationEpsilon            = 1
-	attrReduceL1Keepdims                   = 0
-	attrReduceL2Keepdims                   = 0
-	attrReduceLogSumKeepdims               = 0
-	attrReduceLogSumExpKeepdims            = 0
-	attrReduceMaxKeepdims                  = 0
-	attrReduceMeanKeepdims                 = 0
-	attrReduceMinKeepdims                  = 0
-	attrReduceProdKeepdims                 = 0
-	attrReduceSumKeepdims                  = 0
-	attrReduceSumSquareKeepdims            = 0
-	attrReshapeAllowzero                   = 0
-	attrResizeMode                         = 0
-	attrResizeAntialias                    = 1
-	attrResizeAxes                         = 2
-	attrResizeCoordinateTransformationMode = 3
-	attrResizeCubicCoeffA                  = 4
-	attrResizeExcludeOutside               = 5
-	attrResizeExtrapolationValue           = 6
-	attrResizeKeepAspectRatioPolicy        = 7
-	attrResizeNearestMode                  = 8
-	attrReverseSequenceBatchAxis           = 0
-	attrReverseSequenceTimeAxis            = 1
-	attrRotaryEmbeddingInterleaved         = 0
-	attrRotaryEmbeddingNumHeads            = 1
-	attrRotaryEmbeddingRotaryEmbeddingDim  = 2
-	attrScatterElementsAxis                = 0
-	attrScatterElementsReduction           = 1
-	attrScatterNDReduction                 = 0
-	attrSeluAlpha                          = 0
-	attrSeluGamma                          = 1
-	attrShapeOfStart                       = 0
-	attrShapeOfEnd                         = 1
-	attrShrinkLambd                        = 0
-	attrShrinkBias                         = 1
-	attrSiluAlpha                          = 0
-	attrSoftmaxAxis                        = 0
-	attrSpaceToDepthBlocksize              = 0
-	attrSplitAxis                          = 0
-	attrSplitNumOutputs                    = 1
-	attrThresholdedReluAlpha               = 0
-	attrTopKAxis                           = 0
-	attrTopKLargest                        = 1
-	attrTransposePerm                      = 0
-	attrTriluUpper                         = 0
-	attrLSTMActivationAlpha                = 0
-	attrLSTMActivationBeta                 = 1
-	attrLSTMActivations                    = 2
-	attrLSTMClip                           = 3
-	attrLSTMDirection                      = 4
-	attrLSTMHiddenSize                     = 5
-	attrLSTMLayout                         = 6
-	attrLSTMInputForget                    = 7
-	attrGRUActivationAlpha                 = 0
-	attrGRUActivationBeta                  = 1
-	attrGRUActivations                     = 2
-	attrGRUClip                            = 3
-	attrGRUDirection                       = 4
-	attrGRUHiddenSize                      = 5
-	attrGRULayout                          = 6
-	attrGRULinearBeforeReset               = 7
-	attrRNNActivationAlpha                 = 0
-	attrRNNActivationBeta                  = 1
-	attrRNNActivations                     = 2
-	attrRNNClip                            = 3
-	attrRNNDirection                       = 4
-	attrRNNHiddenSize                      = 5
-	attrRNNLayout                          = 6
-	attrQuantizeLinearAxis                 = 0
-	attrQuantizeLinearBlockSize            = 1
-	attrQuantizeLinearOutputDtype          = 2
-	attrQuantizeLinearPrecision            = 3
-	attrDequantizeLinearAxis               = 0
-	attrDequantizeLinearBlockSize          = 1
-	attrDequantizeLinearOutputDtype        = 2
-	attrConvIntegerAutoPad                 = 0
-	attrConvIntegerDilations               = 1
-	attrConvIntegerGroup                   = 2
-	attrConvIntegerKernelShape             = 3
-	attrConvIntegerPads                    = 4
-	attrConvIntegerStrides                 = 5
-	attrQLinearConvAutoPad                 = 0
-	attrQLinearConvDilations               = 1
-	attrQLinearConvGroup                   = 2
-	attrQLinearConvKernelShape             = 3
-	attrQLinearConvPads                    = 4
-	attrQLinearConvStrides                 = 5
-	attrMatMulNBitsK                       = 0
-	attrMatMulNBitsN                       = 1
-	attrMatMulNBitsBits                    = 2
-	attrMatMulNBitsBlockSize               = 3
+	attrArgMaxAxis                           = 0
+	attrArgMaxKeepdims                       = 1
+	attrArgMaxSelectLastIndex                = 2
+	attrArgMinAxis                           = 0
+	attrArgMinKeepdims                       = 1
+	attrArgMinSelectLastIndex                = 2
+	attrAttentionIsCausal                    = 0
+	attrAttentionKvNumHeads                  = 1
+	attrAttentionQNumHeads                   = 2
+	attrAttentionQkMatmulOutputMode          = 3
+	attrAttentionScale                       = 4
+	attrAttentionSoftcap                     = 5
+	attrAttentionSoftmaxPrecision            = 6
+	attrAveragePoolAutoPad                   = 0
+	attrAveragePoolCeilMode                  = 1
+	attrAveragePoolCountIncludePad           = 2
+	attrAveragePoolDilations                 = 3
+	attrAveragePoolKernelShape               = 4
+	attrAveragePoolPads                      = 5
+	attrAveragePoolStrides                   = 6
+	attrBatchNormalizationEpsilon            = 0
+	attrBitShiftDirection                    = 0
+	attrCastTo                               = 0
+	attrCeluAlpha                            = 0
+	attrConcatAxis                           = 0
+	attrConvAutoPad                          = 0
+	attrConvDilations                        = 1
+	attrConvGroup                            = 2
+	attrConvKernelShape                      = 3
+	attrConvPads                             = 4
+	attrConvStrides                          = 5
+	attrConvTransposeAutoPad                 = 0
+	attrConvTransposeDilations               = 1
+	attrConvTransposeGroup                   = 2
+	attrConvTransposeKernelShape             = 3
+	attrConvTransposeOutputPadding           = 4
+	attrConvTransposeOutputShape             = 5
+	attrConvTransposePads                    = 6
+	attrConvTransposeStrides                 = 7
+	attrCumSumExclusive                      = 0
+	attrCumSumReverse                        = 1
+	attrDepthToSpaceBlocksize                = 0
+	attrDepthToSpaceMode                     = 1
+	attrEinsumEquation                       = 0
+	attrEluAlpha                             = 0
+	attrEyeLikeDtype                         = 0
+	attrEyeLikeK                             = 1
+	attrFlattenAxis                          = 0
+	attrGatherAxis                           = 0
+	attrGatherElementsAxis                   = 0
+	attrGatherNDBatchDims                    = 0
+	attrGeluApproximate                      = 0
+	attrGemmAlpha                            = 0
+	attrGemmBeta                             = 1
+	attrGemmTransA                           = 2
+	attrGemmTransB                           = 3
+	attrGroupNormalizationNumGroups          = 0
+	attrGroupNormalizationEpsilon            = 1
+	attrHardSigmoidAlpha                     = 0
+	attrHardSigmoidBeta                      = 1
+	attrHardmaxAxis                          = 0
+	attrInstanceNormalizationEpsilon         = 0
+	attrIsInfDetectNegative                  = 0
+	attrIsInfDetectPositive                  = 1
+	attrLRNSize                              = 0
+	attrLRNAlpha                             = 1
+	attrLRNBeta                              = 2
+	attrLRNBias                              = 3
+	attrLayerNormalizationAxis               = 0
+	attrLayerNormalizationEpsilon            = 1
+	attrLeakyReluAlpha                       = 0
+	attrLogSoftmaxAxis                       = 0
+	attrLpNormalizationAxis                  = 0
+	attrLpNormalizationP                     = 1
+	attrMaxPoolAutoPad                       = 0
+	attrMaxPoolCeilMode                      = 1
+	attrMaxPoolDilations                     = 2
+	attrMaxPoolKernelShape                   = 3
+	attrMaxPoolPads                          = 4
+	attrMaxPoolStorageOrder                  = 5
+	attrMaxPoolStrides                       = 6
+	attrMeanVarianceNormalizationAxes        = 0
+	attrModFmod                              = 0
+	attrOneHotAxis                           = 0
+	attrPadMode                              = 0
+	attrRMSNormalizationAxis                 = 0
+	attrRMSNormalizationEpsilon              = 1
+	attrReduceL1Keepdims                     = 0
+	attrReduceL2Keepdims                     = 0
+	attrReduceLogSumKeepdims                 = 0
+	attrReduceLogSumExpKeepdims              = 0
+	attrReduceMaxKeepdims                    = 0
+	attrReduceMeanKeepdims                   = 0
+	attrReduceMinKeepdims                    = 0
+	attrReduceProdKeepdims                   = 0
+	attrReduceSumKeepdims                    = 0
+	attrReduceSumSquareKeepdims              = 0
+	attrReshapeAllowzero                     = 0
+	attrResizeMode                           = 0
+	attrResizeAntialias                      = 1
+	attrResizeAxes                           = 2
+	attrResizeCoordinateTransformationMode   = 3
+	attrResizeCubicCoeffA                    = 4
+	attrResizeExcludeOutside                 = 5
+	attrResizeExtrapolationValue             = 6
+	attrResizeKeepAspectRatioPolicy          = 7
+	attrResizeNearestMode                    = 8
+	attrReverseSequenceBatchAxis             = 0
+	attrReverseSequenceTimeAxis              = 1
+	attrRotaryEmbeddingInterleaved           = 0
+	attrRotaryEmbeddingNumHeads              = 1
+	attrRotaryEmbeddingRotaryEmbeddingDim    = 2
+	attrScatterElementsAxis                  = 0
+	attrScatterElementsReduction             = 1
+	attrScatterNDReduction                   = 0
+	attrSeluAlpha                            = 0
+	attrSeluGamma                            = 1
+	attrShapeOfStart                         = 0
+	attrShapeOfEnd                           = 1
+	attrShrinkLambd                          = 0
+	attrShrinkBias                           = 1
+	attrSiluAlpha                            = 0
+	attrSoftmaxAxis                          = 0
+	attrSpaceToDepthBlocksize                = 0
+	attrSpaceToDepthMode                     = 1
+	attrSplitAxis                            = 0
+	attrSplitNumOutputs                      = 1
+	attrThresholdedReluAlpha                 = 0
+	attrTopKAxis                             = 0
+	attrTopKLargest                          = 1
+	attrTransposePerm                        = 0
+	attrTriluUpper                           = 0
+	attrLSTMActivationAlpha                  = 0
+	attrLSTMActivationBeta                   = 1
+	attrLSTMActivations                      = 2
+	attrLSTMClip                             = 3
+	attrLSTMDirection                        = 4
+	attrLSTMHiddenSize                       = 5
+	attrLSTMLayout                           = 6
+	attrLSTMInputForget                      = 7
+	attrGRUActivationAlpha                   = 0
+	attrGRUActivationBeta                    = 1
+	attrGRUActivations                       = 2
+	attrGRUClip                              = 3
+	attrGRUDirection                         = 4
+	attrGRUHiddenSize                        = 5
+	attrGRULayout                            = 6
+	attrGRULinearBeforeReset                 = 7
+	attrRNNActivationAlpha                   = 0
+	attrRNNActivationBeta                    = 1
+	attrRNNActivations                       = 2
+	attrRNNClip                              = 3
+	attrRNNDirection                         = 4
+	attrRNNHiddenSize                        = 5
+	attrRNNLayout                            = 6
+	attrQuantizeLinearAxis                   = 0
+	attrQuantizeLinearBlockSize              = 1
+	attrQuantizeLinearOutputDtype            = 2
+	attrQuantizeLinearPrecision              = 3
+	attrDequantizeLinearAxis                 = 0
+	attrDequantizeLinearBlockSize            = 1
+	attrDequantizeLinearOutputDtype          = 2
+	attrConvIntegerAutoPad                   = 0
+	attrConvIntegerDilations                 = 1
+	attrConvIntegerGroup                     = 2
+	attrConvIntegerKernelShape               = 3
+	attrConvIntegerPads                      = 4
+	attrConvIntegerStrides                   = 5
+	attrQLinearConvAutoPad                   = 0
+	attrQLinearConvDilations                 = 1
+	attrQLinearConvGroup                     = 2
+	attrQLinearConvKernelShape               = 3
+	attrQLinearConvPads                      = 4
+	attrQLinearConvStrides                   = 5
+	attrMatMulNBitsK                         = 0
+	attrMatMulNBitsN                         = 1
+	attrMatMulNBitsBits                      = 2
+	attrMatMulNBitsBlockSize                 = 3
+	attrNonMaxSuppressionCenterPointBox      = 0
+	attrCompressAxis                         = 0
+	attrUniqueAxis                           = 0
+	attrUniqueSorted                         = 1
+	attrGridSampleAlignCorners               = 0
+	attrGridSampleMode                       = 1
+	attrGridSamplePaddingMode                = 2
+	attrAffineGridAlignCorners               = 0
+	attrRoiAlignCoordinateTransformationMode = 0
+	attrRoiAlignMode                         = 1
+	attrRoiAlignOutputHeight                 = 2
+	attrRoiAlignOutputWidth                  = 3
+	attrRoiAlignSamplingRatio                = 4
+	attrRoiAlignSpatialScale                 = 5
+	attrMaxRoiPoolPooledShape                = 0
+	attrMaxRoiPoolSpatialScale               = 1
+	attrMaxUnpoolKernelShape                 = 0
+	attrMaxUnpoolPads                        = 1
+	attrMaxUnpoolStrides                     = 2
+	attrDeformConvDilations                  = 0
+	attrDeformConvGroup                      = 1
+	attrDeformConvKernelShape                = 2
+	attrDeformConvOffsetGroup                = 3
+	attrDeformConvPads                       = 4
+	attrDeformConvStrides                    = 5
+	attrLpPoolAutoPad                        = 0
+	attrLpPoolCeilMode                       = 1
+	attrLpPoolDilations                      = 2
+	attrLpPoolKernelShape                    = 3
+	attrLpPoolPads                           = 4
+	attrLpPoolStrides                        = 5
+	attrLpPoolP                              = 6
+	attrCol2ImDilations                      = 0
+	attrCol2ImPads                           = 1
+	attrCol2ImStrides                        = 2
+	attrCenterCropPadAxes                    = 0
+	attrDFTInverse                           = 0
+	attrDFTOnesided                          = 1
+	attrSTFTOnesided                         = 0
+	attrMelWeightMatrixOutputDatatype        = 0
+	attrHannWindowOutputDatatype             = 0
+	attrHannWindowPeriodic                   = 1
+	attrHammingWindowOutputDatatype          = 0
+	attrHammingWindowPeriodic                = 1
+	attrBlackmanWindowOutputDatatype         = 0
+	attrBlackmanWindowPeriodic               = 1
+	attrTensorScatterAxis                    = 0
+	attrTensorScatterMode                    = 1
+	attrCumProdExclusive                     = 0
+	attrCumProdReverse                       = 1
+	attrBitCastTo                            = 0
+	attrRandomUniformDtype                   = 0
+	attrRandomUniformHigh                    = 1
+	attrRandomUniformLow                     = 2
+	attrRandomUniformSeed                    = 3
+	attrRandomNormalDtype                    = 0
+	attrRandomNormalMean                     = 1
+	attrRandomNormalScale                    = 2
+	attrRandomNormalSeed                     = 3
+	attrBernoulliDtype                       = 0
+	attrBernoulliSeed                        = 1
+	attrMultinomialDtype                     = 0
+	attrMultinomialSampleSize                = 1
+	attrMultinomialSeed                      = 2
+	attrLinearAttentionKvNumHeads            = 0
+	attrLinearAttentionQNumHeads             = 1
+	attrLinearAttentionScale                 = 2
+	attrLinearAttentionUpdateRule            = 3
+	attrTfIdfVectorizerMaxGramLength         = 0
+	attrTfIdfVectorizerMaxSkipCount          = 1
+	attrTfIdfVectorizerMinGramLength         = 2
+	attrTfIdfVectorizerMode                  = 3
+	attrTfIdfVectorizerNgramCounts           = 4
+	attrTfIdfVectorizerNgramIndexes          = 5
+	attrTfIdfVectorizerPoolInt64s            = 6
+	attrTfIdfVectorizerWeights               = 7
 )
 
 // Abs: Absolute value. The most negative signed integer wraps to itself.
@@ -932,11 +1120,11 @@ type AttentionOptions struct {
 // Attention: softmax(q k^T * scale + mask) v. Inputs are [batch, heads, sequence, head size], or
 // [batch, sequence, heads * head size] with QNumHeads and KvNumHeads set; fewer key heads than
 // query heads means grouped queries. scale is 1/sqrt(head size) when absent; softcap > 0 replaces a
-// score s by softcap * tanh(s / softcap). A bool mask keeps where true, any other is added;
-// IsCausal hides later positions. A row with everything masked gives 0. PastKey and PastValue are
-// put before k and v, and come out as present_key and present_value; NonpadKvSeqlen [batch] is the
-// number of valid keys. Absent inputs are nil. At most one options struct is meant; the last one
-// counts.
+// score s by softcap * tanh(s / softcap). A bool mask keeps where true, any other is added; keys
+// beyond a shorter mask are masked; IsCausal hides later positions. A row with everything masked
+// gives 0. PastKey and PastValue are put before k and v, and come out as present_key and
+// present_value; NonpadKvSeqlen [batch] is the number of valid keys. Absent inputs are nil. At most
+// one options struct is meant; the last one counts.
 func Attention(q, k, v, attnMask *Value, opts ...AttentionOptions) *Value {
 	o := lastOption(opts)
 	attrs := []attr{}
@@ -1029,8 +1217,9 @@ func (v *Value) BatchNormalization(scale, bias, mean, variance *Value, epsilon f
 	return BatchNormalization(v, scale, bias, mean, variance, epsilon)
 }
 
-// BitShift: x shifted by y bits, broadcast as in NumPy. A shift by the width of the type or more
-// gives 0.
+// BitShift: x shifted by y bits, broadcast as in NumPy. A shift by the width of the type or more,
+// or by a negative number, gives 0; signed integers keep their sign to the right: -1 for a negative
+// one.
 func BitShift(x, y *Value, direction string) *Value {
 	return apply(opBitShift, []*Value{x, y}, []attr{stringAttr(attrBitShiftDirection, direction)}, 1)[0]
 }
@@ -1873,7 +2062,7 @@ func (v *Value) Mish() *Value {
 }
 
 // Mod: Remainder of a / b, broadcast as in NumPy. The sign follows b, or a with fmod (the C
-// function), which floats require. An integer x mod 0 is 0.
+// function). An integer x mod 0 is 0.
 func Mod(a, b *Value, fmod bool) *Value {
 	return apply(opMod, []*Value{a, b}, []attr{boolAttr(attrModFmod, fmod)}, 1)[0]
 }
@@ -2507,15 +2696,27 @@ func (v *Value) Softsign() *Value {
 	return Softsign(v)
 }
 
+// SpaceToDepthOptions holds the options of [SpaceToDepth]. The zero value is the default.
+type SpaceToDepthOptions struct {
+	// Mode: "DCR", "CRD"; empty means "DCR".
+	Mode string
+}
+
 // SpaceToDepth: [N, C, H, W] -> [N, C * b^2, H / b, W / b]: b x b blocks become channels, the block
-// index outermost. H and W must be multiples of b.
-func SpaceToDepth(input *Value, blocksize int) *Value {
-	return apply(opSpaceToDepth, []*Value{input}, []attr{intAttr(attrSpaceToDepthBlocksize, blocksize)}, 1)[0]
+// index outermost in mode DCR, innermost in CRD. H and W must be multiples of b. At most one
+// options struct is meant; the last one counts.
+func SpaceToDepth(input *Value, blocksize int, opts ...SpaceToDepthOptions) *Value {
+	o := lastOption(opts)
+	attrs := []attr{intAttr(attrSpaceToDepthBlocksize, blocksize)}
+	if o.Mode != "" {
+		attrs = append(attrs, stringAttr(attrSpaceToDepthMode, o.Mode))
+	}
+	return apply(opSpaceToDepth, []*Value{input}, attrs, 1)[0]
 }
 
 // SpaceToDepth is the function [SpaceToDepth] with v as its first input.
-func (v *Value) SpaceToDepth(blocksize int) *Value {
-	return SpaceToDepth(v, blocksize)
+func (v *Value) SpaceToDepth(blocksize int, opts ...SpaceToDepthOptions) *Value {
+	return SpaceToDepth(v, blocksize, opts...)
 }
 
 // Split: The input cut along axis into pieces of the sizes in split; without it into numOutputs
@@ -3063,4 +3264,645 @@ func MatMulNBits(a, b, scales, zeroPoints, bias *Value, k, n, bits, blockSize in
 // MatMulNBits is the function [MatMulNBits] with v as its first input.
 func (v *Value) MatMulNBits(b, scales, zeroPoints, bias *Value, k, n, bits, blockSize int) *Value {
 	return MatMulNBits(v, b, scales, zeroPoints, bias, k, n, bits, blockSize)
+}
+
+// NonMaxSuppressionOptions holds the options of [NonMaxSuppression]. The zero value is the default.
+type NonMaxSuppressionOptions struct {
+	// IouThreshold: may be nil.
+	IouThreshold *Value
+	// ScoreThreshold: may be nil.
+	ScoreThreshold *Value
+	CenterPointBox int
+}
+
+// NonMaxSuppression: Boxes that are kept: rows [batch, class, box] of the result [n, 3], per batch
+// and class in the order of falling scores (equal scores: the lower box first). boxes [batches,
+// boxes, 4] are two opposite corners y1, x1, y2, x2, or with CenterPointBox 1 x, y, width, height;
+// scores [batches, classes, boxes]. A box is dropped when its score is not above ScoreThreshold (if
+// given), or when the intersection over union with a kept one is above IouThreshold (0 when
+// absent). At most maxOutputBoxesPerClass are kept, none when it is absent or 0. n depends on the
+// data. At most one options struct is meant; the last one counts.
+func NonMaxSuppression(boxes, scores *Value, maxOutputBoxesPerClass int, opts ...NonMaxSuppressionOptions) *Value {
+	o := lastOption(opts)
+	attrs := []attr{}
+	if o.CenterPointBox != 0 {
+		attrs = append(attrs, intAttr(attrNonMaxSuppressionCenterPointBox, o.CenterPointBox))
+	}
+	return apply(opNonMaxSuppression, []*Value{boxes, scores, hostInts([]int{maxOutputBoxesPerClass}), o.IouThreshold, o.ScoreThreshold}, attrs, 1)[0]
+}
+
+// NonMaxSuppression is the function [NonMaxSuppression] with v as its first input.
+func (v *Value) NonMaxSuppression(scores *Value, maxOutputBoxesPerClass int, opts ...NonMaxSuppressionOptions) *Value {
+	return NonMaxSuppression(v, scores, maxOutputBoxesPerClass, opts...)
+}
+
+// CompressOptions holds the options of [Compress]. The zero value is the default.
+type CompressOptions struct {
+	// Axis: nil means absent.
+	Axis *int
+}
+
+// Compress: The slices of input along axis where the vector condition is true; without axis,
+// elements of the flattened input. A shorter condition leaves out the rest; it must not be longer.
+// The size depends on the data. At most one options struct is meant; the last one counts.
+func Compress(input, condition *Value, opts ...CompressOptions) *Value {
+	o := lastOption(opts)
+	attrs := []attr{}
+	if o.Axis != nil {
+		attrs = append(attrs, intAttr(attrCompressAxis, *o.Axis))
+	}
+	return apply(opCompress, []*Value{input, condition}, attrs, 1)[0]
+}
+
+// Compress is the function [Compress] with v as its first input.
+func (v *Value) Compress(condition *Value, opts ...CompressOptions) *Value {
+	return Compress(v, condition, opts...)
+}
+
+// UniqueOptions holds the options of [Unique]. The zero value is the default.
+type UniqueOptions struct {
+	// Axis: nil means absent.
+	Axis *int
+}
+
+// Unique: The distinct elements of x (flattened), or the distinct slices along axis, in ascending
+// order or in that of their first occurrence; where each stands first, which one each element or
+// slice of x is, and how often each occurs. NaN equals NaN and sorts last. The sizes depend on the
+// data. At most one options struct is meant; the last one counts.
+func Unique(x *Value, sorted bool, opts ...UniqueOptions) (y, indices, inverseIndices, counts *Value) {
+	o := lastOption(opts)
+	attrs := []attr{boolAttr(attrUniqueSorted, sorted)}
+	if o.Axis != nil {
+		attrs = append(attrs, intAttr(attrUniqueAxis, *o.Axis))
+	}
+	out := apply(opUnique, []*Value{x}, attrs, 4)
+	return out[0], out[1], out[2], out[3]
+}
+
+// Unique is the function [Unique] with v as its first input.
+func (v *Value) Unique(sorted bool, opts ...UniqueOptions) (y, indices, inverseIndices, counts *Value) {
+	return Unique(v, sorted, opts...)
+}
+
+// GridSampleOptions holds the options of [GridSample]. The zero value is the default.
+type GridSampleOptions struct {
+	AlignCorners bool
+	// PaddingMode: "zeros", "border", "reflection"; empty means "zeros".
+	PaddingMode string
+}
+
+// GridSample: x [N, C, D1, ..., Dr] sampled at the positions in grid [N, O1, ..., Or, r], whose
+// last axis gives the coordinates from the last spatial axis to the first, -1 and 1 being the
+// borders: the centres of the outermost elements with AlignCorners, else their outer edges. Ties of
+// mode nearest go to the even element. At most one options struct is meant; the last one counts.
+func GridSample(x, grid *Value, mode string, opts ...GridSampleOptions) *Value {
+	o := lastOption(opts)
+	attrs := []attr{stringAttr(attrGridSampleMode, mode)}
+	if o.AlignCorners {
+		attrs = append(attrs, boolAttr(attrGridSampleAlignCorners, o.AlignCorners))
+	}
+	if o.PaddingMode != "" {
+		attrs = append(attrs, stringAttr(attrGridSamplePaddingMode, o.PaddingMode))
+	}
+	return apply(opGridSample, []*Value{x, grid}, attrs, 1)[0]
+}
+
+// GridSample is the function [GridSample] with v as its first input.
+func (v *Value) GridSample(grid *Value, mode string, opts ...GridSampleOptions) *Value {
+	return GridSample(v, grid, mode, opts...)
+}
+
+// AffineGrid: The grid for GridSample that samples an image of the given size [N, C, H, W] (or [N,
+// C, D, H, W]) along the affine maps theta [N, 2, 3] (or [N, 3, 4]).
+func AffineGrid(theta *Value, size []int, alignCorners bool) *Value {
+	return apply(opAffineGrid, []*Value{theta, hostList(size)}, []attr{boolAttr(attrAffineGridAlignCorners, alignCorners)}, 1)[0]
+}
+
+// AffineGrid is the function [AffineGrid] with v as its first input.
+func (v *Value) AffineGrid(size []int, alignCorners bool) *Value {
+	return AffineGrid(v, size, alignCorners)
+}
+
+// RoiAlignOptions holds the options of [RoiAlign]. The zero value is the default.
+type RoiAlignOptions struct {
+	// CoordinateTransformationMode: "half_pixel", "output_half_pixel"; empty means "half_pixel".
+	CoordinateTransformationMode string
+	SamplingRatio                int
+}
+
+// RoiAlign: Regions rois [R, 4] (x1, y1, x2, y2, times spatialScale) of the images x[batchIndices]
+// cut into outputHeight x outputWidth bins, each the mean of bilinear samples, or (max) the largest
+// of their weighted corners: SamplingRatio^2 of them, or as many as the bin has pixels when it is
+// 0. The result is [R, C, outputHeight, outputWidth]. At most one options struct is meant; the last
+// one counts.
+func RoiAlign(x, rois, batchIndices *Value, mode string, outputHeight, outputWidth int, spatialScale float64, opts ...RoiAlignOptions) *Value {
+	o := lastOption(opts)
+	attrs := []attr{stringAttr(attrRoiAlignMode, mode), intAttr(attrRoiAlignOutputHeight, outputHeight), intAttr(attrRoiAlignOutputWidth, outputWidth), floatAttr(attrRoiAlignSpatialScale, spatialScale)}
+	if o.CoordinateTransformationMode != "" {
+		attrs = append(attrs, stringAttr(attrRoiAlignCoordinateTransformationMode, o.CoordinateTransformationMode))
+	}
+	if o.SamplingRatio != 0 {
+		attrs = append(attrs, intAttr(attrRoiAlignSamplingRatio, o.SamplingRatio))
+	}
+	return apply(opRoiAlign, []*Value{x, rois, batchIndices}, attrs, 1)[0]
+}
+
+// RoiAlign is the function [RoiAlign] with v as its first input.
+func (v *Value) RoiAlign(rois, batchIndices *Value, mode string, outputHeight, outputWidth int, spatialScale float64, opts ...RoiAlignOptions) *Value {
+	return RoiAlign(v, rois, batchIndices, mode, outputHeight, outputWidth, spatialScale, opts...)
+}
+
+// MaxRoiPool: Maximum over the bins of regions rois [R, 5] (batch, x1, y1, x2, y2, times
+// spatialScale, rounded) of x [N, C, H, W]: [R, C, pooled height, pooled width]. An empty bin gives
+// 0.
+func MaxRoiPool(x, rois *Value, pooledShape []int, spatialScale float64) *Value {
+	attrs := []attr{floatAttr(attrMaxRoiPoolSpatialScale, spatialScale)}
+	if pooledShape != nil {
+		attrs = append(attrs, intsAttr(attrMaxRoiPoolPooledShape, pooledShape))
+	}
+	return apply(opMaxRoiPool, []*Value{x, rois}, attrs, 1)[0]
+}
+
+// MaxRoiPool is the function [MaxRoiPool] with v as its first input.
+func (v *Value) MaxRoiPool(rois *Value, pooledShape []int, spatialScale float64) *Value {
+	return MaxRoiPool(v, rois, pooledShape, spatialScale)
+}
+
+// MaxUnpoolOptions holds the options of [MaxUnpool]. The zero value is the default.
+type MaxUnpoolOptions struct {
+	// Pads: nil means absent.
+	Pads []int
+	// Strides: nil means absent.
+	Strides []int
+}
+
+// MaxUnpool: Zeros with the elements of x [N, C, D1, ...] put at the places i, which MaxPool gave.
+// The places count within the tensor that kernelShape, strides and pads call for; outputShape, when
+// given, is larger and keeps their coordinates. Absent inputs are nil. At most one options struct
+// is meant; the last one counts.
+func MaxUnpool(x, i *Value, outputShape, kernelShape []int, opts ...MaxUnpoolOptions) *Value {
+	o := lastOption(opts)
+	attrs := []attr{}
+	if kernelShape != nil {
+		attrs = append(attrs, intsAttr(attrMaxUnpoolKernelShape, kernelShape))
+	}
+	if o.Pads != nil {
+		attrs = append(attrs, intsAttr(attrMaxUnpoolPads, o.Pads))
+	}
+	if o.Strides != nil {
+		attrs = append(attrs, intsAttr(attrMaxUnpoolStrides, o.Strides))
+	}
+	return apply(opMaxUnpool, []*Value{x, i, hostInts(outputShape)}, attrs, 1)[0]
+}
+
+// MaxUnpool is the function [MaxUnpool] with v as its first input.
+func (v *Value) MaxUnpool(i *Value, outputShape, kernelShape []int, opts ...MaxUnpoolOptions) *Value {
+	return MaxUnpool(v, i, outputShape, kernelShape, opts...)
+}
+
+// DeformConvOptions holds the options of [DeformConv]. The zero value is the default.
+type DeformConvOptions struct {
+	// Dilations: nil means absent.
+	Dilations []int
+	// Group: zero means 1.
+	Group int
+	// KernelShape: nil means absent.
+	KernelShape []int
+	// OffsetGroup: zero means 1.
+	OffsetGroup int
+	// Pads: nil means absent.
+	Pads []int
+	// Strides: nil means absent.
+	Strides []int
+}
+
+// DeformConv: Convolution whose kernel positions move by offset [N, OffsetGroup * kernel size * r,
+// O1, ..., Or] and weigh by mask [N, OffsetGroup * kernel size, O1, ..., Or], r being the number of
+// spatial axes; samples are linear, outside the input 0. Absent inputs are nil. At most one options
+// struct is meant; the last one counts.
+func DeformConv(x, w, offset, b, mask *Value, opts ...DeformConvOptions) *Value {
+	o := lastOption(opts)
+	attrs := []attr{}
+	if o.Dilations != nil {
+		attrs = append(attrs, intsAttr(attrDeformConvDilations, o.Dilations))
+	}
+	if o.Group != 0 {
+		attrs = append(attrs, intAttr(attrDeformConvGroup, o.Group))
+	}
+	if o.KernelShape != nil {
+		attrs = append(attrs, intsAttr(attrDeformConvKernelShape, o.KernelShape))
+	}
+	if o.OffsetGroup != 0 {
+		attrs = append(attrs, intAttr(attrDeformConvOffsetGroup, o.OffsetGroup))
+	}
+	if o.Pads != nil {
+		attrs = append(attrs, intsAttr(attrDeformConvPads, o.Pads))
+	}
+	if o.Strides != nil {
+		attrs = append(attrs, intsAttr(attrDeformConvStrides, o.Strides))
+	}
+	return apply(opDeformConv, []*Value{x, w, offset, b, mask}, attrs, 1)[0]
+}
+
+// DeformConv is the function [DeformConv] with v as its first input.
+func (v *Value) DeformConv(w, offset, b, mask *Value, opts ...DeformConvOptions) *Value {
+	return DeformConv(v, w, offset, b, mask, opts...)
+}
+
+// LpPoolOptions holds the options of [LpPool]. The zero value is the default.
+type LpPoolOptions struct {
+	// AutoPad: "NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"; empty means "NOTSET".
+	AutoPad  string
+	CeilMode bool
+	// Dilations: nil means absent.
+	Dilations []int
+	// Pads: nil means absent.
+	Pads []int
+	// Strides: nil means absent.
+	Strides []int
+}
+
+// LpPool: The p-norm over a sliding window of x [N, C, D1, ...]; padding counts as 0. At most one
+// options struct is meant; the last one counts.
+func LpPool(x *Value, kernelShape []int, p int, opts ...LpPoolOptions) *Value {
+	o := lastOption(opts)
+	attrs := []attr{intAttr(attrLpPoolP, p)}
+	if kernelShape != nil {
+		attrs = append(attrs, intsAttr(attrLpPoolKernelShape, kernelShape))
+	}
+	if o.AutoPad != "" {
+		attrs = append(attrs, stringAttr(attrLpPoolAutoPad, o.AutoPad))
+	}
+	if o.CeilMode {
+		attrs = append(attrs, boolAttr(attrLpPoolCeilMode, o.CeilMode))
+	}
+	if o.Dilations != nil {
+		attrs = append(attrs, intsAttr(attrLpPoolDilations, o.Dilations))
+	}
+	if o.Pads != nil {
+		attrs = append(attrs, intsAttr(attrLpPoolPads, o.Pads))
+	}
+	if o.Strides != nil {
+		attrs = append(attrs, intsAttr(attrLpPoolStrides, o.Strides))
+	}
+	return apply(opLpPool, []*Value{x}, attrs, 1)[0]
+}
+
+// LpPool is the function [LpPool] with v as its first input.
+func (v *Value) LpPool(kernelShape []int, p int, opts ...LpPoolOptions) *Value {
+	return LpPool(v, kernelShape, p, opts...)
+}
+
+// Col2ImOptions holds the options of [Col2Im]. The zero value is the default.
+type Col2ImOptions struct {
+	// Dilations: nil means absent.
+	Dilations []int
+	// Pads: nil means absent.
+	Pads []int
+	// Strides: nil means absent.
+	Strides []int
+}
+
+// Col2Im: Blocks [N, C * block size, blocks] put back into images [N, C, imageShape...]; where
+// blocks overlap their elements add up. At most one options struct is meant; the last one counts.
+func Col2Im(input *Value, imageShape, blockShape []int, opts ...Col2ImOptions) *Value {
+	o := lastOption(opts)
+	attrs := []attr{}
+	if o.Dilations != nil {
+		attrs = append(attrs, intsAttr(attrCol2ImDilations, o.Dilations))
+	}
+	if o.Pads != nil {
+		attrs = append(attrs, intsAttr(attrCol2ImPads, o.Pads))
+	}
+	if o.Strides != nil {
+		attrs = append(attrs, intsAttr(attrCol2ImStrides, o.Strides))
+	}
+	return apply(opCol2Im, []*Value{input, hostList(imageShape), hostList(blockShape)}, attrs, 1)[0]
+}
+
+// Col2Im is the function [Col2Im] with v as its first input.
+func (v *Value) Col2Im(imageShape, blockShape []int, opts ...Col2ImOptions) *Value {
+	return Col2Im(v, imageShape, blockShape, opts...)
+}
+
+// CenterCropPadOptions holds the options of [CenterCropPad]. The zero value is the default.
+type CenterCropPadOptions struct {
+	// Axes: nil means absent.
+	Axes []int
+}
+
+// CenterCropPad: inputData cut or padded with zeros around its centre to the sizes in shape, along
+// axes (all by default). The odd element comes off or goes on at the end. At most one options
+// struct is meant; the last one counts.
+func CenterCropPad(inputData *Value, shape []int, opts ...CenterCropPadOptions) *Value {
+	o := lastOption(opts)
+	attrs := []attr{}
+	if o.Axes != nil {
+		attrs = append(attrs, intsAttr(attrCenterCropPadAxes, o.Axes))
+	}
+	return apply(opCenterCropPad, []*Value{inputData, hostList(shape)}, attrs, 1)[0]
+}
+
+// CenterCropPad is the function [CenterCropPad] with v as its first input.
+func (v *Value) CenterCropPad(shape []int, opts ...CenterCropPadOptions) *Value {
+	return CenterCropPad(v, shape, opts...)
+}
+
+// DFTOptions holds the options of [DFT]. The zero value is the default.
+type DFTOptions struct {
+	Inverse  bool
+	Onesided bool
+}
+
+// DFT: Discrete Fourier transform along axis (the last but one when absent) of input [..., 1]
+// (real) or [..., 2] (real and imaginary part), cut or padded with zeros to dftLength. inverse
+// divides by the length. onesided keeps the first length / 2 + 1 values of a real input; with
+// inverse it takes those and gives the real signal [..., 1]. At most one options struct is meant;
+// the last one counts.
+func DFT(input *Value, dftLength, axis int, opts ...DFTOptions) *Value {
+	o := lastOption(opts)
+	attrs := []attr{}
+	if o.Inverse {
+		attrs = append(attrs, boolAttr(attrDFTInverse, o.Inverse))
+	}
+	if o.Onesided {
+		attrs = append(attrs, boolAttr(attrDFTOnesided, o.Onesided))
+	}
+	return apply(opDFT, []*Value{input, hostInts([]int{dftLength}), hostInts([]int{axis})}, attrs, 1)[0]
+}
+
+// DFT is the function [DFT] with v as its first input.
+func (v *Value) DFT(dftLength, axis int, opts ...DFTOptions) *Value {
+	return DFT(v, dftLength, axis, opts...)
+}
+
+// STFT: Fourier transforms of frames of signal [batch, length, 1 or 2], frameStep apart and
+// frameLength long (default: as window, or the whole signal), each multiplied by window: [batch,
+// frames, bins, 2]. onesided keeps the first length / 2 + 1 bins of a real signal. Absent inputs
+// are nil.
+func STFT(signal *Value, frameStep int, window *Value, frameLength int, onesided bool) *Value {
+	return apply(opSTFT, []*Value{signal, hostInts([]int{frameStep}), window, hostInts([]int{frameLength})}, []attr{boolAttr(attrSTFTOnesided, onesided)}, 1)[0]
+}
+
+// STFT is the function [STFT] with v as its first input.
+func (v *Value) STFT(frameStep int, window *Value, frameLength int, onesided bool) *Value {
+	return STFT(v, frameStep, window, frameLength, onesided)
+}
+
+// MelWeightMatrix: The matrix [dftLength / 2 + 1, numMelBins] that turns a spectrum into mel bands:
+// triangles with peak 1 between lowerEdgeHertz and upperEdgeHertz, evenly spaced on the mel scale
+// 2595 * log10(1 + f / 700).
+func MelWeightMatrix(numMelBins, dftLength, sampleRate int, lowerEdgeHertz, upperEdgeHertz *Value, outputDatatype DType) *Value {
+	return apply(opMelWeightMatrix, []*Value{hostInts([]int{numMelBins}), hostInts([]int{dftLength}), hostInts([]int{sampleRate}), lowerEdgeHertz, upperEdgeHertz}, []attr{dtypeAttr(attrMelWeightMatrixOutputDatatype, outputDatatype)}, 1)[0]
+}
+
+// HannWindow: 0.5 - 0.5 * cos(2 pi i / n) for i below size, n being size, or size - 1 when not
+// periodic.
+func HannWindow(size int, outputDatatype DType, periodic bool) *Value {
+	return apply(opHannWindow, []*Value{hostInts([]int{size})}, []attr{dtypeAttr(attrHannWindowOutputDatatype, outputDatatype), boolAttr(attrHannWindowPeriodic, periodic)}, 1)[0]
+}
+
+// HammingWindow: 25 / 46 - 21 / 46 * cos(2 pi i / n) for i below size, n being size, or size - 1
+// when not periodic.
+func HammingWindow(size int, outputDatatype DType, periodic bool) *Value {
+	return apply(opHammingWindow, []*Value{hostInts([]int{size})}, []attr{dtypeAttr(attrHammingWindowOutputDatatype, outputDatatype), boolAttr(attrHammingWindowPeriodic, periodic)}, 1)[0]
+}
+
+// BlackmanWindow: 0.42 - 0.5 * cos(2 pi i / n) + 0.08 * cos(4 pi i / n) for i below size, n being
+// size, or size - 1 when not periodic.
+func BlackmanWindow(size int, outputDatatype DType, periodic bool) *Value {
+	return apply(opBlackmanWindow, []*Value{hostInts([]int{size})}, []attr{dtypeAttr(attrBlackmanWindowOutputDatatype, outputDatatype), boolAttr(attrBlackmanWindowPeriodic, periodic)}, 1)[0]
+}
+
+// Det: The determinant of each square matrix in the last two axes of x; 1 for an empty matrix.
+func Det(x *Value) *Value {
+	return apply(opDet, []*Value{x}, nil, 1)[0]
+}
+
+// Det is the function [Det] with v as its first input.
+func (v *Value) Det() *Value {
+	return Det(v)
+}
+
+// TensorScatterOptions holds the options of [TensorScatter]. The zero value is the default.
+type TensorScatterOptions struct {
+	// Axis: nil means -2.
+	Axis *int
+}
+
+// TensorScatter: pastCache [batch, ...] with update written along axis from writeIndices[batch] on
+// (0 when absent). Positions wrap around in mode circular; in mode linear one beyond the cache is
+// an error. Absent inputs are nil. At most one options struct is meant; the last one counts.
+func TensorScatter(pastCache, update, writeIndices *Value, mode string, opts ...TensorScatterOptions) *Value {
+	o := lastOption(opts)
+	attrs := []attr{stringAttr(attrTensorScatterMode, mode)}
+	if o.Axis != nil {
+		attrs = append(attrs, intAttr(attrTensorScatterAxis, *o.Axis))
+	}
+	return apply(opTensorScatter, []*Value{pastCache, update, writeIndices}, attrs, 1)[0]
+}
+
+// TensorScatter is the function [TensorScatter] with v as its first input.
+func (v *Value) TensorScatter(update, writeIndices *Value, mode string, opts ...TensorScatterOptions) *Value {
+	return TensorScatter(v, update, writeIndices, mode, opts...)
+}
+
+// CumProdOptions holds the options of [CumProd]. The zero value is the default.
+type CumProdOptions struct {
+	Exclusive bool
+	Reverse   bool
+}
+
+// CumProd: Running product along axis; exclusive leaves the element itself out, reverse runs from
+// the end. At most one options struct is meant; the last one counts.
+func CumProd(input *Value, axis int, opts ...CumProdOptions) *Value {
+	o := lastOption(opts)
+	attrs := []attr{}
+	if o.Exclusive {
+		attrs = append(attrs, boolAttr(attrCumProdExclusive, o.Exclusive))
+	}
+	if o.Reverse {
+		attrs = append(attrs, boolAttr(attrCumProdReverse, o.Reverse))
+	}
+	return apply(opCumProd, []*Value{input, hostInts([]int{axis})}, attrs, 1)[0]
+}
+
+// CumProd is the function [CumProd] with v as its first input.
+func (v *Value) CumProd(axis int, opts ...CumProdOptions) *Value {
+	return CumProd(v, axis, opts...)
+}
+
+// BitCast: The bytes of the input read as another dtype of the same size.
+func BitCast(input *Value, to DType) *Value {
+	return apply(opBitCast, []*Value{input}, []attr{dtypeAttr(attrBitCastTo, to)}, 1)[0]
+}
+
+// BitCast is the function [BitCast] with v as its first input.
+func (v *Value) BitCast(to DType) *Value {
+	return BitCast(v, to)
+}
+
+// RandomUniformOptions holds the options of [RandomUniform]. The zero value is the default.
+type RandomUniformOptions struct {
+	// Dtype: zero means float32.
+	Dtype DType
+	// High: nil means 1.
+	High *float64
+	Low  float64
+}
+
+// RandomUniform: Numbers between low and high, evenly spread. The same seed gives the same numbers,
+// on every run, thread count and backend. At most one options struct is meant; the last one counts.
+func RandomUniform(shape []int, seed int, opts ...RandomUniformOptions) *Value {
+	o := lastOption(opts)
+	attrs := []attr{intAttr(attrRandomUniformSeed, seed)}
+	if o.Dtype != 0 {
+		attrs = append(attrs, dtypeAttr(attrRandomUniformDtype, o.Dtype))
+	}
+	if o.High != nil {
+		attrs = append(attrs, floatAttr(attrRandomUniformHigh, *o.High))
+	}
+	if o.Low != 0 {
+		attrs = append(attrs, floatAttr(attrRandomUniformLow, o.Low))
+	}
+	return apply(opRandomUniform, []*Value{hostList(shape)}, attrs, 1)[0]
+}
+
+// RandomNormalOptions holds the options of [RandomNormal]. The zero value is the default.
+type RandomNormalOptions struct {
+	// Dtype: zero means float32.
+	Dtype DType
+	Mean  float64
+	// Scale: nil means 1.
+	Scale *float64
+}
+
+// RandomNormal: Normally distributed numbers with the given mean and standard deviation. The same
+// seed gives the same numbers, on every run, thread count and backend. At most one options struct
+// is meant; the last one counts.
+func RandomNormal(shape []int, seed int, opts ...RandomNormalOptions) *Value {
+	o := lastOption(opts)
+	attrs := []attr{intAttr(attrRandomNormalSeed, seed)}
+	if o.Dtype != 0 {
+		attrs = append(attrs, dtypeAttr(attrRandomNormalDtype, o.Dtype))
+	}
+	if o.Mean != 0 {
+		attrs = append(attrs, floatAttr(attrRandomNormalMean, o.Mean))
+	}
+	if o.Scale != nil {
+		attrs = append(attrs, floatAttr(attrRandomNormalScale, *o.Scale))
+	}
+	return apply(opRandomNormal, []*Value{hostList(shape)}, attrs, 1)[0]
+}
+
+// BernoulliOptions holds the options of [Bernoulli]. The zero value is the default.
+type BernoulliOptions struct {
+	// Dtype: zero means absent.
+	Dtype DType
+}
+
+// Bernoulli: 1 with the probability that input gives, else 0, as dtype (that of input when absent).
+// The same seed gives the same numbers. At most one options struct is meant; the last one counts.
+func Bernoulli(input *Value, seed int, opts ...BernoulliOptions) *Value {
+	o := lastOption(opts)
+	attrs := []attr{intAttr(attrBernoulliSeed, seed)}
+	if o.Dtype != 0 {
+		attrs = append(attrs, dtypeAttr(attrBernoulliDtype, o.Dtype))
+	}
+	return apply(opBernoulli, []*Value{input}, attrs, 1)[0]
+}
+
+// Bernoulli is the function [Bernoulli] with v as its first input.
+func (v *Value) Bernoulli(seed int, opts ...BernoulliOptions) *Value {
+	return Bernoulli(v, seed, opts...)
+}
+
+// MultinomialOptions holds the options of [Multinomial]. The zero value is the default.
+type MultinomialOptions struct {
+	// Dtype: zero means int32.
+	Dtype DType
+}
+
+// Multinomial: sampleSize classes drawn for each row of input [batch, classes], unnormalised
+// log-probabilities: [batch, sampleSize]. The same seed gives the same numbers. A row without a
+// class of positive probability is an error. At most one options struct is meant; the last one
+// counts.
+func Multinomial(input *Value, sampleSize, seed int, opts ...MultinomialOptions) *Value {
+	o := lastOption(opts)
+	attrs := []attr{intAttr(attrMultinomialSampleSize, sampleSize), intAttr(attrMultinomialSeed, seed)}
+	if o.Dtype != 0 {
+		attrs = append(attrs, dtypeAttr(attrMultinomialDtype, o.Dtype))
+	}
+	return apply(opMultinomial, []*Value{input}, attrs, 1)[0]
+}
+
+// Multinomial is the function [Multinomial] with v as its first input.
+func (v *Value) Multinomial(sampleSize, seed int, opts ...MultinomialOptions) *Value {
+	return Multinomial(v, sampleSize, seed, opts...)
+}
+
+// LinearAttentionOptions holds the options of [LinearAttention]. The zero value is the default.
+type LinearAttentionOptions struct {
+	// PastState: may be nil.
+	PastState *Value
+	// Decay: may be nil.
+	Decay *Value
+	// Beta: may be nil.
+	Beta  *Value
+	Scale float64
+}
+
+// LinearAttention: Attention through a state S [batch, kv heads, key size, value size] that each
+// step changes: S = exp(decay) S (gated rules), then S += k v, where the delta rules take beta (v -
+// S k) for v; the output is scale * q S. query [batch, steps, q heads * key size], key and value
+// alike with kv heads; decay [batch, steps, kv heads] or [.., kv heads * key size], beta [batch,
+// steps, kv heads] or [.., 1]. scale 0 means 1 / sqrt(key size). At most one options struct is
+// meant; the last one counts.
+func LinearAttention(query, key, value *Value, kvNumHeads, qNumHeads int, updateRule string, opts ...LinearAttentionOptions) (output, presentState *Value) {
+	o := lastOption(opts)
+	attrs := []attr{intAttr(attrLinearAttentionKvNumHeads, kvNumHeads), intAttr(attrLinearAttentionQNumHeads, qNumHeads), stringAttr(attrLinearAttentionUpdateRule, updateRule)}
+	if o.Scale != 0 {
+		attrs = append(attrs, floatAttr(attrLinearAttentionScale, o.Scale))
+	}
+	out := apply(opLinearAttention, []*Value{query, key, value, o.PastState, o.Decay, o.Beta}, attrs, 2)
+	return out[0], out[1]
+}
+
+// LinearAttention is the function [LinearAttention] with v as its first input.
+func (v *Value) LinearAttention(key, value *Value, kvNumHeads, qNumHeads int, updateRule string, opts ...LinearAttentionOptions) (output, presentState *Value) {
+	return LinearAttention(v, key, value, kvNumHeads, qNumHeads, updateRule, opts...)
+}
+
+// TfIdfVectorizerOptions holds the options of [TfIdfVectorizer]. The zero value is the default.
+type TfIdfVectorizerOptions struct {
+	// Weights: nil means absent.
+	Weights []float64
+}
+
+// TfIdfVectorizer: Counts of the n-grams of poolInt64s in each row of x [C] or [N, C]: element
+// ngramIndexes[i] of a row of the result is how often n-gram i occurs (TF), its weight if it does
+// (IDF), or both multiplied (TFIDF). Up to maxSkipCount elements may be left out between those of
+// an n-gram. ngramCounts says where the n-grams of each length start in the pool. Of numbers only.
+// At most one options struct is meant; the last one counts.
+func TfIdfVectorizer(x *Value, maxGramLength, maxSkipCount, minGramLength int, mode string, ngramCounts, ngramIndexes, poolInt64s []int, opts ...TfIdfVectorizerOptions) *Value {
+	o := lastOption(opts)
+	attrs := []attr{intAttr(attrTfIdfVectorizerMaxGramLength, maxGramLength), intAttr(attrTfIdfVectorizerMaxSkipCount, maxSkipCount), intAttr(attrTfIdfVectorizerMinGramLength, minGramLength), stringAttr(attrTfIdfVectorizerMode, mode)}
+	if ngramCounts != nil {
+		attrs = append(attrs, intsAttr(attrTfIdfVectorizerNgramCounts, ngramCounts))
+	}
+	if ngramIndexes != nil {
+		attrs = append(attrs, intsAttr(attrTfIdfVectorizerNgramIndexes, ngramIndexes))
+	}
+	if poolInt64s != nil {
+		attrs = append(attrs, intsAttr(attrTfIdfVectorizerPoolInt64s, poolInt64s))
+	}
+	if o.Weights != nil {
+		attrs = append(attrs, floatsAttr(attrTfIdfVectorizerWeights, o.Weights))
+	}
+	return apply(opTfIdfVectorizer, []*Value{x}, attrs, 1)[0]
+}
+
+// TfIdfVectorizer is the function [TfIdfVectorizer] with v as its first input.
+func (v *Value) TfIdfVectorizer(maxGramLength, maxSkipCount, minGramLength int, mode string, ngramCounts, ngramIndexes, poolInt64s []int, opts ...TfIdfVectorizerOptions) *Value {
+	return TfIdfVectorizer(v, maxGramLength, maxSkipCount, minGramLength, mode, ngramCounts, ngramIndexes, poolInt64s, opts...)
 }

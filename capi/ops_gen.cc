@@ -1418,11 +1418,22 @@ nef_status* nef_softsign(const nef_tensor* input, nef_tensor** out_output) {
   return call.call(outs, 1);
 }
 
+void nef_space_to_depth_options_init(nef_space_to_depth_options* options, size_t struct_size) {
+  nef_space_to_depth_options defaults = {};
+  defaults.mode = "DCR";
+  init_options(options, struct_size, defaults);
+}
+
 nef_status* nef_space_to_depth(
-    const nef_tensor* input, int64_t blocksize, nef_tensor** out_output) {
+    const nef_tensor* input, int64_t blocksize, const nef_space_to_depth_options* options,
+    nef_tensor** out_output) {
   OpCall call(NEF_OP_SPACE_TO_DEPTH);
+  nef_space_to_depth_options given;
+  nef_space_to_depth_options_init(&given, sizeof given);
+  call.options(read_options(options, &given));
   call.input(input);
   call.attr_int(NEF_SPACE_TO_DEPTH_BLOCKSIZE, blocksize);
+  if (given.mode != nullptr) call.attr_string(NEF_SPACE_TO_DEPTH_MODE, given.mode);
   nef_tensor** const outs[] = {out_output};
   return call.call(outs, 1);
 }
@@ -1842,6 +1853,565 @@ nef_status* nef_matmul_nbits(
   call.attr_int(NEF_MATMUL_NBITS_N, n);
   call.attr_int(NEF_MATMUL_NBITS_BITS, bits);
   call.attr_int(NEF_MATMUL_NBITS_BLOCK_SIZE, block_size);
+  nef_tensor** const outs[] = {out_y};
+  return call.call(outs, 1);
+}
+
+void nef_non_max_suppression_options_init(nef_non_max_suppression_options* options, size_t struct_size) {
+  nef_non_max_suppression_options defaults = {};
+  init_options(options, struct_size, defaults);
+}
+
+nef_status* nef_non_max_suppression(
+    const nef_tensor* boxes, const nef_tensor* scores, int64_t max_output_boxes_per_class,
+    const nef_non_max_suppression_options* options, nef_tensor** out_selected_indices) {
+  OpCall call(NEF_OP_NON_MAX_SUPPRESSION);
+  nef_non_max_suppression_options given;
+  nef_non_max_suppression_options_init(&given, sizeof given);
+  call.options(read_options(options, &given));
+  call.input(boxes);
+  call.input(scores);
+  call.host_int(max_output_boxes_per_class);
+  call.input(given.iou_threshold);
+  call.input(given.score_threshold);
+  call.attr_int(NEF_NON_MAX_SUPPRESSION_CENTER_POINT_BOX, given.center_point_box);
+  nef_tensor** const outs[] = {out_selected_indices};
+  return call.call(outs, 1);
+}
+
+void nef_compress_options_init(nef_compress_options* options, size_t struct_size) {
+  nef_compress_options defaults = {};
+  init_options(options, struct_size, defaults);
+}
+
+nef_status* nef_compress(
+    const nef_tensor* input, const nef_tensor* condition, const nef_compress_options* options,
+    nef_tensor** out_output) {
+  OpCall call(NEF_OP_COMPRESS);
+  nef_compress_options given;
+  nef_compress_options_init(&given, sizeof given);
+  call.options(read_options(options, &given));
+  call.input(input);
+  call.input(condition);
+  if (given.has_axis != 0) call.attr_int(NEF_COMPRESS_AXIS, given.axis);
+  nef_tensor** const outs[] = {out_output};
+  return call.call(outs, 1);
+}
+
+void nef_unique_options_init(nef_unique_options* options, size_t struct_size) {
+  nef_unique_options defaults = {};
+  init_options(options, struct_size, defaults);
+}
+
+nef_status* nef_unique(
+    const nef_tensor* x, int32_t sorted, const nef_unique_options* options, nef_tensor** out_y,
+    nef_tensor** out_indices, nef_tensor** out_inverse_indices, nef_tensor** out_counts) {
+  OpCall call(NEF_OP_UNIQUE);
+  nef_unique_options given;
+  nef_unique_options_init(&given, sizeof given);
+  call.options(read_options(options, &given));
+  call.input(x);
+  if (given.has_axis != 0) call.attr_int(NEF_UNIQUE_AXIS, given.axis);
+  call.attr_int(NEF_UNIQUE_SORTED, sorted != 0);
+  nef_tensor** const outs[] = {out_y, out_indices, out_inverse_indices, out_counts};
+  return call.call(outs, 4);
+}
+
+void nef_grid_sample_options_init(nef_grid_sample_options* options, size_t struct_size) {
+  nef_grid_sample_options defaults = {};
+  defaults.padding_mode = "zeros";
+  init_options(options, struct_size, defaults);
+}
+
+nef_status* nef_grid_sample(
+    const nef_tensor* x, const nef_tensor* grid, const char* mode,
+    const nef_grid_sample_options* options, nef_tensor** out_y) {
+  OpCall call(NEF_OP_GRID_SAMPLE);
+  nef_grid_sample_options given;
+  nef_grid_sample_options_init(&given, sizeof given);
+  call.options(read_options(options, &given));
+  call.input(x);
+  call.input(grid);
+  call.attr_int(NEF_GRID_SAMPLE_ALIGN_CORNERS, given.align_corners != 0);
+  if (mode != nullptr) call.attr_string(NEF_GRID_SAMPLE_MODE, mode);
+  if (given.padding_mode != nullptr) {
+    call.attr_string(NEF_GRID_SAMPLE_PADDING_MODE, given.padding_mode);
+  }
+  nef_tensor** const outs[] = {out_y};
+  return call.call(outs, 1);
+}
+
+nef_status* nef_affine_grid(
+    const nef_tensor* theta, const int64_t* size, size_t n_size, int32_t align_corners,
+    nef_tensor** out_grid) {
+  OpCall call(NEF_OP_AFFINE_GRID);
+  call.input(theta);
+  call.host_ints(size, n_size, true);
+  call.attr_int(NEF_AFFINE_GRID_ALIGN_CORNERS, align_corners != 0);
+  nef_tensor** const outs[] = {out_grid};
+  return call.call(outs, 1);
+}
+
+void nef_roi_align_options_init(nef_roi_align_options* options, size_t struct_size) {
+  nef_roi_align_options defaults = {};
+  defaults.coordinate_transformation_mode = "half_pixel";
+  init_options(options, struct_size, defaults);
+}
+
+nef_status* nef_roi_align(
+    const nef_tensor* x, const nef_tensor* rois, const nef_tensor* batch_indices,
+    const char* mode, int64_t output_height, int64_t output_width, double spatial_scale,
+    const nef_roi_align_options* options, nef_tensor** out_y) {
+  OpCall call(NEF_OP_ROI_ALIGN);
+  nef_roi_align_options given;
+  nef_roi_align_options_init(&given, sizeof given);
+  call.options(read_options(options, &given));
+  call.input(x);
+  call.input(rois);
+  call.input(batch_indices);
+  if (given.coordinate_transformation_mode != nullptr) {
+    call.attr_string(NEF_ROI_ALIGN_COORDINATE_TRANSFORMATION_MODE, given.coordinate_transformation_mode);
+  }
+  if (mode != nullptr) call.attr_string(NEF_ROI_ALIGN_MODE, mode);
+  call.attr_int(NEF_ROI_ALIGN_OUTPUT_HEIGHT, output_height);
+  call.attr_int(NEF_ROI_ALIGN_OUTPUT_WIDTH, output_width);
+  call.attr_int(NEF_ROI_ALIGN_SAMPLING_RATIO, given.sampling_ratio);
+  call.attr_float(NEF_ROI_ALIGN_SPATIAL_SCALE, spatial_scale);
+  nef_tensor** const outs[] = {out_y};
+  return call.call(outs, 1);
+}
+
+nef_status* nef_max_roi_pool(
+    const nef_tensor* x, const nef_tensor* rois, const int64_t* pooled_shape,
+    size_t n_pooled_shape, double spatial_scale, nef_tensor** out_y) {
+  OpCall call(NEF_OP_MAX_ROI_POOL);
+  call.input(x);
+  call.input(rois);
+  if (pooled_shape != nullptr) {
+    call.attr_ints(NEF_MAX_ROI_POOL_POOLED_SHAPE, pooled_shape, n_pooled_shape);
+  }
+  call.attr_float(NEF_MAX_ROI_POOL_SPATIAL_SCALE, spatial_scale);
+  nef_tensor** const outs[] = {out_y};
+  return call.call(outs, 1);
+}
+
+void nef_max_unpool_options_init(nef_max_unpool_options* options, size_t struct_size) {
+  nef_max_unpool_options defaults = {};
+  init_options(options, struct_size, defaults);
+}
+
+nef_status* nef_max_unpool(
+    const nef_tensor* x, const nef_tensor* i, const int64_t* output_shape, size_t n_output_shape,
+    const int64_t* kernel_shape, size_t n_kernel_shape, const nef_max_unpool_options* options,
+    nef_tensor** out_output) {
+  OpCall call(NEF_OP_MAX_UNPOOL);
+  nef_max_unpool_options given;
+  nef_max_unpool_options_init(&given, sizeof given);
+  call.options(read_options(options, &given));
+  call.input(x);
+  call.input(i);
+  call.host_ints(output_shape, n_output_shape, output_shape != nullptr);
+  if (kernel_shape != nullptr) {
+    call.attr_ints(NEF_MAX_UNPOOL_KERNEL_SHAPE, kernel_shape, n_kernel_shape);
+  }
+  if (given.pads != nullptr) call.attr_ints(NEF_MAX_UNPOOL_PADS, given.pads, given.n_pads);
+  if (given.strides != nullptr) {
+    call.attr_ints(NEF_MAX_UNPOOL_STRIDES, given.strides, given.n_strides);
+  }
+  nef_tensor** const outs[] = {out_output};
+  return call.call(outs, 1);
+}
+
+void nef_deform_conv_options_init(nef_deform_conv_options* options, size_t struct_size) {
+  nef_deform_conv_options defaults = {};
+  defaults.group = 1;
+  defaults.offset_group = 1;
+  init_options(options, struct_size, defaults);
+}
+
+nef_status* nef_deform_conv(
+    const nef_tensor* x, const nef_tensor* w, const nef_tensor* offset, const nef_tensor* b,
+    const nef_tensor* mask, const nef_deform_conv_options* options, nef_tensor** out_y) {
+  OpCall call(NEF_OP_DEFORM_CONV);
+  nef_deform_conv_options given;
+  nef_deform_conv_options_init(&given, sizeof given);
+  call.options(read_options(options, &given));
+  call.input(x);
+  call.input(w);
+  call.input(offset);
+  call.input(b);
+  call.input(mask);
+  if (given.dilations != nullptr) {
+    call.attr_ints(NEF_DEFORM_CONV_DILATIONS, given.dilations, given.n_dilations);
+  }
+  call.attr_int(NEF_DEFORM_CONV_GROUP, given.group);
+  if (given.kernel_shape != nullptr) {
+    call.attr_ints(NEF_DEFORM_CONV_KERNEL_SHAPE, given.kernel_shape, given.n_kernel_shape);
+  }
+  call.attr_int(NEF_DEFORM_CONV_OFFSET_GROUP, given.offset_group);
+  if (given.pads != nullptr) call.attr_ints(NEF_DEFORM_CONV_PADS, given.pads, given.n_pads);
+  if (given.strides != nullptr) {
+    call.attr_ints(NEF_DEFORM_CONV_STRIDES, given.strides, given.n_strides);
+  }
+  nef_tensor** const outs[] = {out_y};
+  return call.call(outs, 1);
+}
+
+void nef_lp_pool_options_init(nef_lp_pool_options* options, size_t struct_size) {
+  nef_lp_pool_options defaults = {};
+  defaults.auto_pad = "NOTSET";
+  init_options(options, struct_size, defaults);
+}
+
+nef_status* nef_lp_pool(
+    const nef_tensor* x, const int64_t* kernel_shape, size_t n_kernel_shape, int64_t p,
+    const nef_lp_pool_options* options, nef_tensor** out_y) {
+  OpCall call(NEF_OP_LP_POOL);
+  nef_lp_pool_options given;
+  nef_lp_pool_options_init(&given, sizeof given);
+  call.options(read_options(options, &given));
+  call.input(x);
+  if (given.auto_pad != nullptr) call.attr_string(NEF_LP_POOL_AUTO_PAD, given.auto_pad);
+  call.attr_int(NEF_LP_POOL_CEIL_MODE, given.ceil_mode != 0);
+  if (given.dilations != nullptr) {
+    call.attr_ints(NEF_LP_POOL_DILATIONS, given.dilations, given.n_dilations);
+  }
+  if (kernel_shape != nullptr) {
+    call.attr_ints(NEF_LP_POOL_KERNEL_SHAPE, kernel_shape, n_kernel_shape);
+  }
+  if (given.pads != nullptr) call.attr_ints(NEF_LP_POOL_PADS, given.pads, given.n_pads);
+  if (given.strides != nullptr) call.attr_ints(NEF_LP_POOL_STRIDES, given.strides, given.n_strides);
+  call.attr_int(NEF_LP_POOL_P, p);
+  nef_tensor** const outs[] = {out_y};
+  return call.call(outs, 1);
+}
+
+void nef_col2im_options_init(nef_col2im_options* options, size_t struct_size) {
+  nef_col2im_options defaults = {};
+  init_options(options, struct_size, defaults);
+}
+
+nef_status* nef_col2im(
+    const nef_tensor* input, const int64_t* image_shape, size_t n_image_shape,
+    const int64_t* block_shape, size_t n_block_shape, const nef_col2im_options* options,
+    nef_tensor** out_output) {
+  OpCall call(NEF_OP_COL2IM);
+  nef_col2im_options given;
+  nef_col2im_options_init(&given, sizeof given);
+  call.options(read_options(options, &given));
+  call.input(input);
+  call.host_ints(image_shape, n_image_shape, true);
+  call.host_ints(block_shape, n_block_shape, true);
+  if (given.dilations != nullptr) {
+    call.attr_ints(NEF_COL2IM_DILATIONS, given.dilations, given.n_dilations);
+  }
+  if (given.pads != nullptr) call.attr_ints(NEF_COL2IM_PADS, given.pads, given.n_pads);
+  if (given.strides != nullptr) call.attr_ints(NEF_COL2IM_STRIDES, given.strides, given.n_strides);
+  nef_tensor** const outs[] = {out_output};
+  return call.call(outs, 1);
+}
+
+void nef_center_crop_pad_options_init(nef_center_crop_pad_options* options, size_t struct_size) {
+  nef_center_crop_pad_options defaults = {};
+  init_options(options, struct_size, defaults);
+}
+
+nef_status* nef_center_crop_pad(
+    const nef_tensor* input_data, const int64_t* shape, size_t n_shape,
+    const nef_center_crop_pad_options* options, nef_tensor** out_output_data) {
+  OpCall call(NEF_OP_CENTER_CROP_PAD);
+  nef_center_crop_pad_options given;
+  nef_center_crop_pad_options_init(&given, sizeof given);
+  call.options(read_options(options, &given));
+  call.input(input_data);
+  call.host_ints(shape, n_shape, true);
+  if (given.axes != nullptr) call.attr_ints(NEF_CENTER_CROP_PAD_AXES, given.axes, given.n_axes);
+  nef_tensor** const outs[] = {out_output_data};
+  return call.call(outs, 1);
+}
+
+void nef_dft_options_init(nef_dft_options* options, size_t struct_size) {
+  nef_dft_options defaults = {};
+  init_options(options, struct_size, defaults);
+}
+
+nef_status* nef_dft(
+    const nef_tensor* input, int64_t dft_length, int64_t axis, const nef_dft_options* options,
+    nef_tensor** out_output) {
+  OpCall call(NEF_OP_DFT);
+  nef_dft_options given;
+  nef_dft_options_init(&given, sizeof given);
+  call.options(read_options(options, &given));
+  call.input(input);
+  call.host_int(dft_length);
+  call.host_int(axis);
+  call.attr_int(NEF_DFT_INVERSE, given.inverse != 0);
+  call.attr_int(NEF_DFT_ONESIDED, given.onesided != 0);
+  nef_tensor** const outs[] = {out_output};
+  return call.call(outs, 1);
+}
+
+nef_status* nef_stft(
+    const nef_tensor* signal, int64_t frame_step, const nef_tensor* window, int64_t frame_length,
+    int32_t onesided, nef_tensor** out_output) {
+  OpCall call(NEF_OP_STFT);
+  call.input(signal);
+  call.host_int(frame_step);
+  call.input(window);
+  call.host_int(frame_length);
+  call.attr_int(NEF_STFT_ONESIDED, onesided != 0);
+  nef_tensor** const outs[] = {out_output};
+  return call.call(outs, 1);
+}
+
+nef_status* nef_mel_weight_matrix(
+    int64_t num_mel_bins, int64_t dft_length, int64_t sample_rate,
+    const nef_tensor* lower_edge_hertz, const nef_tensor* upper_edge_hertz,
+    nef_dtype output_datatype, nef_tensor** out_output) {
+  OpCall call(NEF_OP_MEL_WEIGHT_MATRIX);
+  call.host_int(num_mel_bins);
+  call.host_int(dft_length);
+  call.host_int(sample_rate);
+  call.input(lower_edge_hertz);
+  call.input(upper_edge_hertz);
+  call.attr_int(NEF_MEL_WEIGHT_MATRIX_OUTPUT_DATATYPE, output_datatype);
+  nef_tensor** const outs[] = {out_output};
+  return call.call(outs, 1);
+}
+
+nef_status* nef_hann_window(
+    int64_t size, nef_dtype output_datatype, int32_t periodic, nef_tensor** out_output) {
+  OpCall call(NEF_OP_HANN_WINDOW);
+  call.host_int(size);
+  call.attr_int(NEF_HANN_WINDOW_OUTPUT_DATATYPE, output_datatype);
+  call.attr_int(NEF_HANN_WINDOW_PERIODIC, periodic != 0);
+  nef_tensor** const outs[] = {out_output};
+  return call.call(outs, 1);
+}
+
+nef_status* nef_hamming_window(
+    int64_t size, nef_dtype output_datatype, int32_t periodic, nef_tensor** out_output) {
+  OpCall call(NEF_OP_HAMMING_WINDOW);
+  call.host_int(size);
+  call.attr_int(NEF_HAMMING_WINDOW_OUTPUT_DATATYPE, output_datatype);
+  call.attr_int(NEF_HAMMING_WINDOW_PERIODIC, periodic != 0);
+  nef_tensor** const outs[] = {out_output};
+  return call.call(outs, 1);
+}
+
+nef_status* nef_blackman_window(
+    int64_t size, nef_dtype output_datatype, int32_t periodic, nef_tensor** out_output) {
+  OpCall call(NEF_OP_BLACKMAN_WINDOW);
+  call.host_int(size);
+  call.attr_int(NEF_BLACKMAN_WINDOW_OUTPUT_DATATYPE, output_datatype);
+  call.attr_int(NEF_BLACKMAN_WINDOW_PERIODIC, periodic != 0);
+  nef_tensor** const outs[] = {out_output};
+  return call.call(outs, 1);
+}
+
+nef_status* nef_det(const nef_tensor* x, nef_tensor** out_y) {
+  OpCall call(NEF_OP_DET);
+  call.input(x);
+  nef_tensor** const outs[] = {out_y};
+  return call.call(outs, 1);
+}
+
+void nef_tensor_scatter_options_init(nef_tensor_scatter_options* options, size_t struct_size) {
+  nef_tensor_scatter_options defaults = {};
+  defaults.axis = -2;
+  init_options(options, struct_size, defaults);
+}
+
+nef_status* nef_tensor_scatter(
+    const nef_tensor* past_cache, const nef_tensor* update, const nef_tensor* write_indices,
+    const char* mode, const nef_tensor_scatter_options* options, nef_tensor** out_present_cache) {
+  OpCall call(NEF_OP_TENSOR_SCATTER);
+  nef_tensor_scatter_options given;
+  nef_tensor_scatter_options_init(&given, sizeof given);
+  call.options(read_options(options, &given));
+  call.input(past_cache);
+  call.input(update);
+  call.input(write_indices);
+  call.attr_int(NEF_TENSOR_SCATTER_AXIS, given.axis);
+  if (mode != nullptr) call.attr_string(NEF_TENSOR_SCATTER_MODE, mode);
+  nef_tensor** const outs[] = {out_present_cache};
+  return call.call(outs, 1);
+}
+
+void nef_cumprod_options_init(nef_cumprod_options* options, size_t struct_size) {
+  nef_cumprod_options defaults = {};
+  init_options(options, struct_size, defaults);
+}
+
+nef_status* nef_cumprod(
+    const nef_tensor* input, int64_t axis, const nef_cumprod_options* options,
+    nef_tensor** out_output) {
+  OpCall call(NEF_OP_CUMPROD);
+  nef_cumprod_options given;
+  nef_cumprod_options_init(&given, sizeof given);
+  call.options(read_options(options, &given));
+  call.input(input);
+  call.host_int(axis);
+  call.attr_int(NEF_CUMPROD_EXCLUSIVE, given.exclusive != 0);
+  call.attr_int(NEF_CUMPROD_REVERSE, given.reverse != 0);
+  nef_tensor** const outs[] = {out_output};
+  return call.call(outs, 1);
+}
+
+nef_status* nef_bit_cast(const nef_tensor* input, nef_dtype to, nef_tensor** out_output) {
+  OpCall call(NEF_OP_BIT_CAST);
+  call.input(input);
+  call.attr_int(NEF_BIT_CAST_TO, to);
+  nef_tensor** const outs[] = {out_output};
+  return call.call(outs, 1);
+}
+
+void nef_random_uniform_options_init(nef_random_uniform_options* options, size_t struct_size) {
+  nef_random_uniform_options defaults = {};
+  defaults.dtype = 12;
+  defaults.high = 1.0;
+  init_options(options, struct_size, defaults);
+}
+
+nef_status* nef_random_uniform(
+    const int64_t* shape, size_t n_shape, int64_t seed,
+    const nef_random_uniform_options* options, nef_tensor** out_output) {
+  OpCall call(NEF_OP_RANDOM_UNIFORM);
+  nef_random_uniform_options given;
+  nef_random_uniform_options_init(&given, sizeof given);
+  call.options(read_options(options, &given) && given.reserved_dtype == 0);
+  call.host_ints(shape, n_shape, true);
+  call.attr_int(NEF_RANDOM_UNIFORM_DTYPE, given.dtype);
+  call.attr_float(NEF_RANDOM_UNIFORM_HIGH, given.high);
+  call.attr_float(NEF_RANDOM_UNIFORM_LOW, given.low);
+  call.attr_int(NEF_RANDOM_UNIFORM_SEED, seed);
+  nef_tensor** const outs[] = {out_output};
+  return call.call(outs, 1);
+}
+
+void nef_random_normal_options_init(nef_random_normal_options* options, size_t struct_size) {
+  nef_random_normal_options defaults = {};
+  defaults.dtype = 12;
+  defaults.scale = 1.0;
+  init_options(options, struct_size, defaults);
+}
+
+nef_status* nef_random_normal(
+    const int64_t* shape, size_t n_shape, int64_t seed, const nef_random_normal_options* options,
+    nef_tensor** out_output) {
+  OpCall call(NEF_OP_RANDOM_NORMAL);
+  nef_random_normal_options given;
+  nef_random_normal_options_init(&given, sizeof given);
+  call.options(read_options(options, &given) && given.reserved_dtype == 0);
+  call.host_ints(shape, n_shape, true);
+  call.attr_int(NEF_RANDOM_NORMAL_DTYPE, given.dtype);
+  call.attr_float(NEF_RANDOM_NORMAL_MEAN, given.mean);
+  call.attr_float(NEF_RANDOM_NORMAL_SCALE, given.scale);
+  call.attr_int(NEF_RANDOM_NORMAL_SEED, seed);
+  nef_tensor** const outs[] = {out_output};
+  return call.call(outs, 1);
+}
+
+void nef_bernoulli_options_init(nef_bernoulli_options* options, size_t struct_size) {
+  nef_bernoulli_options defaults = {};
+  init_options(options, struct_size, defaults);
+}
+
+nef_status* nef_bernoulli(
+    const nef_tensor* input, int64_t seed, const nef_bernoulli_options* options,
+    nef_tensor** out_output) {
+  OpCall call(NEF_OP_BERNOULLI);
+  nef_bernoulli_options given;
+  nef_bernoulli_options_init(&given, sizeof given);
+  call.options(read_options(options, &given) && given.reserved_dtype == 0);
+  call.input(input);
+  if (given.dtype != NEF_DTYPE_INVALID) call.attr_int(NEF_BERNOULLI_DTYPE, given.dtype);
+  call.attr_int(NEF_BERNOULLI_SEED, seed);
+  nef_tensor** const outs[] = {out_output};
+  return call.call(outs, 1);
+}
+
+void nef_multinomial_options_init(nef_multinomial_options* options, size_t struct_size) {
+  nef_multinomial_options defaults = {};
+  defaults.dtype = 6;
+  init_options(options, struct_size, defaults);
+}
+
+nef_status* nef_multinomial(
+    const nef_tensor* input, int64_t sample_size, int64_t seed,
+    const nef_multinomial_options* options, nef_tensor** out_output) {
+  OpCall call(NEF_OP_MULTINOMIAL);
+  nef_multinomial_options given;
+  nef_multinomial_options_init(&given, sizeof given);
+  call.options(read_options(options, &given) && given.reserved_dtype == 0);
+  call.input(input);
+  call.attr_int(NEF_MULTINOMIAL_DTYPE, given.dtype);
+  call.attr_int(NEF_MULTINOMIAL_SAMPLE_SIZE, sample_size);
+  call.attr_int(NEF_MULTINOMIAL_SEED, seed);
+  nef_tensor** const outs[] = {out_output};
+  return call.call(outs, 1);
+}
+
+void nef_linear_attention_options_init(nef_linear_attention_options* options, size_t struct_size) {
+  nef_linear_attention_options defaults = {};
+  init_options(options, struct_size, defaults);
+}
+
+nef_status* nef_linear_attention(
+    const nef_tensor* query, const nef_tensor* key, const nef_tensor* value,
+    int64_t kv_num_heads, int64_t q_num_heads, const char* update_rule,
+    const nef_linear_attention_options* options, nef_tensor** out_output,
+    nef_tensor** out_present_state) {
+  OpCall call(NEF_OP_LINEAR_ATTENTION);
+  nef_linear_attention_options given;
+  nef_linear_attention_options_init(&given, sizeof given);
+  call.options(read_options(options, &given));
+  call.input(query);
+  call.input(key);
+  call.input(value);
+  call.input(given.past_state);
+  call.input(given.decay);
+  call.input(given.beta);
+  call.attr_int(NEF_LINEAR_ATTENTION_KV_NUM_HEADS, kv_num_heads);
+  call.attr_int(NEF_LINEAR_ATTENTION_Q_NUM_HEADS, q_num_heads);
+  call.attr_float(NEF_LINEAR_ATTENTION_SCALE, given.scale);
+  if (update_rule != nullptr) call.attr_string(NEF_LINEAR_ATTENTION_UPDATE_RULE, update_rule);
+  nef_tensor** const outs[] = {out_output, out_present_state};
+  return call.call(outs, 2);
+}
+
+void nef_tf_idf_vectorizer_options_init(nef_tf_idf_vectorizer_options* options, size_t struct_size) {
+  nef_tf_idf_vectorizer_options defaults = {};
+  init_options(options, struct_size, defaults);
+}
+
+nef_status* nef_tf_idf_vectorizer(
+    const nef_tensor* x, int64_t max_gram_length, int64_t max_skip_count,
+    int64_t min_gram_length, const char* mode, const int64_t* ngram_counts,
+    size_t n_ngram_counts, const int64_t* ngram_indexes, size_t n_ngram_indexes,
+    const int64_t* pool_int64s, size_t n_pool_int64s,
+    const nef_tf_idf_vectorizer_options* options, nef_tensor** out_y) {
+  OpCall call(NEF_OP_TF_IDF_VECTORIZER);
+  nef_tf_idf_vectorizer_options given;
+  nef_tf_idf_vectorizer_options_init(&given, sizeof given);
+  call.options(read_options(options, &given));
+  call.input(x);
+  call.attr_int(NEF_TF_IDF_VECTORIZER_MAX_GRAM_LENGTH, max_gram_length);
+  call.attr_int(NEF_TF_IDF_VECTORIZER_MAX_SKIP_COUNT, max_skip_count);
+  call.attr_int(NEF_TF_IDF_VECTORIZER_MIN_GRAM_LENGTH, min_gram_length);
+  if (mode != nullptr) call.attr_string(NEF_TF_IDF_VECTORIZER_MODE, mode);
+  if (ngram_counts != nullptr) {
+    call.attr_ints(NEF_TF_IDF_VECTORIZER_NGRAM_COUNTS, ngram_counts, n_ngram_counts);
+  }
+  if (ngram_indexes != nullptr) {
+    call.attr_ints(NEF_TF_IDF_VECTORIZER_NGRAM_INDEXES, ngram_indexes, n_ngram_indexes);
+  }
+  if (pool_int64s != nullptr) {
+    call.attr_ints(NEF_TF_IDF_VECTORIZER_POOL_INT64S, pool_int64s, n_pool_int64s);
+  }
+  if (given.weights != nullptr) {
+    call.attr_floats(NEF_TF_IDF_VECTORIZER_WEIGHTS, given.weights, given.n_weights);
+  }
   nef_tensor** const outs[] = {out_y};
   return call.call(outs, 1);
 }

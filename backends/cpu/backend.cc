@@ -10,6 +10,7 @@
 #include "backends/cpu/quant.h"
 #include "backends/cpu/registry.h"
 #include "backends/cpu/rnn.h"
+#include "backends/cpu/signal.h"
 
 struct nef_backend_kernel {
   std::unique_ptr<nef::cpu::Kernel> impl;
@@ -36,6 +37,8 @@ void register_families() {
   register_attention();
   register_rnn();
   register_quant();
+  register_signal();
+  register_shared();
 }
 
 nef_code init(const nef_backend_host* host, nef_backend_error* err) {

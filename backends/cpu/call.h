@@ -32,6 +32,7 @@ class Call {
   Call(const Operands& operands, const Tensor* values, void* scratch)
       : operands_(operands), values_(values), scratch_(scratch) {}
 
+  const Node& node() const { return operands_.region().nodes[0]; }
   nef_op op() const { return node().op; }
   size_t n_inputs() const { return node().inputs.size(); }
   size_t n_outputs() const { return node().outputs.size(); }
@@ -60,7 +61,6 @@ class Call {
   }
 
  private:
-  const Node& node() const { return operands_.region().nodes[0]; }
   View view(int32_t value) const {
     const Value& v = operands_.region().values[static_cast<size_t>(value)];
     const int64_t* dims = values_[value].dims;

@@ -32,7 +32,17 @@ struct Window {
   int64_t source(int d, int64_t o, int64_t k) const {
     return o * stride[d] - begin[d] + k * dilation[d];
   }
-  // The same for a transposed window; -1 where the kernel position brings nothing.
+  // Flat input position over the first `axes` axes; -1 outside.
+  int64_t flat_source(const int64_t* o, const int64_t* k, int axes) const {
+    int64_t flat = 0;
+    for (int d = 0; d < axes; ++d) {
+      const int64_t i = source(d, o[d], k[d]);
+      if (i < 0 || i >= in[d]) return -1;
+      flat = flat * in[d] + i;
+    }
+    return flat;
+  }
+  // The same as source for a transposed window; -1 where the kernel position brings nothing.
   int64_t transposed_source(int d, int64_t o, int64_t k) const {
     const int64_t i = o + begin[d] - k * dilation[d];
     return i < 0 || i % stride[d] != 0 ? -1 : i / stride[d];

@@ -146,14 +146,8 @@ void convolve_plane(const Window& w, const T* x, const T* weights, T bias, T* y)
     for (int64_t k = 0; k < w.kernel_count; ++k) {
       int64_t at[NEF_MAX_RANK];
       unflatten(k, w.kernel, w.rank, at);
-      int64_t base = 0;
-      bool inside = true;
-      for (int d = 0; d < last && inside; ++d) {
-        const int64_t i = w.source(d, out[d], at[d]);
-        inside = i >= 0 && i < w.in[d];
-        base = base * w.in[d] + i;
-      }
-      if (!inside) continue;
+      const int64_t base = w.flat_source(out, at, last);
+      if (base < 0) continue;
       const Range range = inside_range(w, last, at[last]);
       if (range.begin >= range.end) continue;
       const T* src = x + base * w.in[last] + w.source(last, range.begin, at[last]);

@@ -67,13 +67,18 @@ T floored_mod(T a, T b) {
   return r != 0 && (r < 0) != (b < 0) ? static_cast<T>(r + b) : r;
 }
 
+// A negative count is one beyond every width.
 template <class T>
 T shift_left(T a, T b) {
-  return b >= sizeof(T) * 8 ? T{0} : static_cast<T>(a << b);
+  using U = std::make_unsigned_t<T>;
+  if (static_cast<U>(b) >= sizeof(T) * 8) return T{0};
+  return static_cast<T>(static_cast<uint64_t>(a) << b);
 }
 template <class T>
 T shift_right(T a, T b) {
-  return b >= sizeof(T) * 8 ? T{0} : static_cast<T>(a >> b);
+  using U = std::make_unsigned_t<T>;
+  if (static_cast<U>(b) >= sizeof(T) * 8) return a < 0 ? static_cast<T>(-1) : T{0};
+  return static_cast<T>(a >> b);
 }
 
 // Wraps; a negative exponent gives 0 unless the base is 1 or -1.
@@ -226,9 +231,9 @@ TileFn for_int(TileOp op) {
     case TileOp::kShrink: return map1_attrs<T, shrink_int<T>>;
     default: break;
   }
+  if (op == TileOp::kShiftLeft) return map2<T, T, shift_left<T>>;
+  if (op == TileOp::kShiftRight) return map2<T, T, shift_right<T>>;
   if constexpr (std::is_unsigned_v<T>) {
-    if (op == TileOp::kShiftLeft) return map2<T, T, shift_left<T>>;
-    if (op == TileOp::kShiftRight) return map2<T, T, shift_right<T>>;
     if (op == TileOp::kAbs) return map1<T, same<T>>;
   }
   return nullptr;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -37,7 +38,7 @@ struct GemmBlock {
   const T* a = nullptr;                     // in place: element (i, p) at a[i * a_row + p * a_k]
   int64_t a_row = 0, a_k = 1;
   bool a_packed = false;  // a is a packed matrix of m rows; strides unused
-  T* a_buffer = nullptr;  // not null: pack A here first, gemm_a_buffer() elements
+  T* a_buffer = nullptr;  // not null: pack A here first, gemm_a_buffer(m, k) elements
   const T* b = nullptr;   // packed panels
   T* c = nullptr;
   int64_t ldc = 0;
@@ -77,9 +78,10 @@ template <typename T>
 int64_t packed_b_size(int64_t k, int64_t n) {
   return round_up(n, gemm_ops<T>().nr) * k;
 }
+// Room for the rows of A that are packed at a time; grows with m and k up to what the caches hold.
 template <typename T>
-int64_t gemm_a_buffer(const GemmBlocking& blocking) {
-  return (blocking.mc + gemm_ops<T>().mr) * (blocking.kc + blocking.kc / 2);
+int64_t gemm_a_buffer(const GemmBlocking& blocking, int64_t m, int64_t k) {
+  return std::min(m, blocking.mc + gemm_ops<T>().mr) * std::min(k, blocking.kc + blocking.kc / 2);
 }
 // Would reading A in place thrash the cache (a stride of whole pages, or a transposed A)?
 template <typename T>
@@ -89,7 +91,8 @@ bool wants_packed_a(int64_t m, int64_t n, int64_t a_row, int64_t a_k) {
   return a_k != 1 || (a_row * static_cast<int64_t>(sizeof(T))) % 4096 == 0;
 }
 
-// A whole product on the pool. Scratch has slots * gemm_a_buffer() elements when A wants packing.
+// A whole product on the pool. Scratch has slots * gemm_a_buffer(m, k) elements when A wants
+// packing.
 template <typename T>
 void gemm_parallel(const GemmBlock<T>& g, int64_t slots, T* scratch);
 

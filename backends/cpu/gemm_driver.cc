@@ -58,7 +58,7 @@ void gemm_parallel(const GemmBlock<T>& g, int64_t slots, T* scratch) {
     part.b = g.b + col * g.k;
     part.c = g.c + col;
     part.col0 = g.col0 + col;
-    if (pack) part.a_buffer = scratch + slot * gemm_a_buffer<T>(g.blocking);
+    if (pack) part.a_buffer = scratch + slot * gemm_a_buffer<T>(g.blocking, g.m, g.k);
     ops.block(part);
   });
 }

@@ -78,7 +78,7 @@ template <typename T>
 size_t BatchedGemm<T>::scratch_bytes(const MatmulShape& s, bool prepacked) const {
   // Whether A is packed or B read directly hangs on exact dims; the room is always there, so that
   // the answer grows with the dims.
-  int64_t elements = slots_ * gemm_a_buffer<T>(blocking_);
+  int64_t elements = slots_ * gemm_a_buffer<T>(blocking_, s.m, s.k);
   if (!prepacked) elements += pack_buffers(s) * packed_size(s);
   return static_cast<size_t>(elements) * sizeof(T);
 }
@@ -115,7 +115,7 @@ void BatchedGemm<T>::run(const MatmulShape& s, const T* a, const T* b, bool prep
   if (direct(s, prepacked)) return run_direct(s, a, b, c, tile, context);
   const int64_t packed = packed_size(s);
   T* a_buffers = static_cast<T*>(scratch);
-  T* b_buffers = a_buffers + slots_ * gemm_a_buffer<T>(blocking_);
+  T* b_buffers = a_buffers + slots_ * gemm_a_buffer<T>(blocking_, s.m, s.k);
   const auto problem = [&](int64_t batch) {
     GemmBlock<T> g;
     g.m = s.m;
@@ -158,7 +158,7 @@ void BatchedGemm<T>::run(const MatmulShape& s, const T* a, const T* b, bool prep
       ops.pack_b(b + matrix * s.k * s.n, s.b_row(), s.b_col(), s.k, s.n, buffer);
       g.b = buffer;
     }
-    if (pack_a) g.a_buffer = a_buffers + slot * gemm_a_buffer<T>(blocking_);
+    if (pack_a) g.a_buffer = a_buffers + slot * gemm_a_buffer<T>(blocking_, s.m, s.k);
     ops.block(g);
   });
 }

@@ -98,7 +98,7 @@ class NBitsPrepared final : public Prepared {
     p.q = layout.take<uint8_t>(slots_ * spec_.block);
     if (m <= kFewRows) return p;
     p.packed = layout.take<T>(slots_ * packed_b_size<T>(spec_.k, columns_));
-    if (packs_a(m)) p.a_buffer = layout.take<T>(slots_ * gemm_a_buffer<T>(blocking_));
+    if (packs_a(m)) p.a_buffer = layout.take<T>(slots_ * gemm_a_buffer<T>(blocking_, m, spec_.k));
     return p;
   }
   bool packs_a(int64_t m) const { return wants_packed_a<T>(m, columns_, spec_.k, 1); }
@@ -152,7 +152,7 @@ class NBitsPrepared final : public Prepared {
     g.k = spec_.k;
     g.a = a;
     g.a_row = spec_.k;
-    if (packs_a(m)) g.a_buffer = p.a_buffer + slot * gemm_a_buffer<T>(blocking_);
+    if (packs_a(m)) g.a_buffer = p.a_buffer + slot * gemm_a_buffer<T>(blocking_, m, spec_.k);
     g.b = packed;
     g.c = c;
     g.ldc = spec_.n;

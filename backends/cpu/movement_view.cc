@@ -100,10 +100,12 @@ void run_space_to_depth(const Call& c) {
   const int64_t b = c.attr_int(NEF_SPACE_TO_DEPTH_BLOCKSIZE);
   const int64_t w = x.dims[3], area = x.dims[2] * w;
   StridedView view = reading(x);
+  const bool crd = c.attr_string(NEF_SPACE_TO_DEPTH_MODE) == "CRD";
   view.push(y.dims[0], x.dims[1] * area);
+  if (crd) view.push(x.dims[1], area);
   view.push(b, w);
   view.push(b, 1);
-  view.push(x.dims[1], area);
+  if (!crd) view.push(x.dims[1], area);
   view.push(y.dims[2], b * w);
   view.push(y.dims[3], b);
   copy_view(y.data, view, y.element_size());

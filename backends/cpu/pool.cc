@@ -91,16 +91,10 @@ void pool_plane(const Window& w, const T* x, T* y) {
     for (int64_t k = 0; k < w.kernel_count; ++k) {
       int64_t at[NEF_MAX_RANK];
       unflatten(k, w.kernel, w.rank, at);
-      int64_t base = 0;
-      bool inside = true;
-      for (int d = 0; d < last && inside; ++d) {
-        const int64_t i = w.source(d, out[d], at[d]);
-        inside = i >= 0 && i < w.in[d];
-        base = base * w.in[d] + i;
-      }
+      const int64_t base = w.flat_source(out, at, last);
       int64_t begin, end;
       inside_range(w, last, at[last], &begin, &end);
-      if (!inside || begin >= end) continue;
+      if (base < 0 || begin >= end) continue;
       combine<T, kMax>(x + base * w.in[last] + w.source(last, begin, at[last]), w.stride[last],
                        end - begin, y + row * width + begin);
     }
@@ -147,15 +141,10 @@ void index_plane(const Window& w, bool column_major, const T* x, int64_t plane_b
     int64_t out[NEF_MAX_RANK], best = -1;
     unflatten(o, w.out, w.rank, out);
     for (int64_t k = 0; k < w.kernel_count; ++k) {
-      int64_t at[NEF_MAX_RANK], offset = 0;
+      int64_t at[NEF_MAX_RANK];
       unflatten(k, w.kernel, w.rank, at);
-      bool inside = true;
-      for (int d = 0; d < w.rank && inside; ++d) {
-        const int64_t i = w.source(d, out[d], at[d]);
-        inside = i >= 0 && i < w.in[d];
-        offset = offset * w.in[d] + i;
-      }
-      if (!inside) continue;
+      const int64_t offset = w.flat_source(out, at, w.rank);
+      if (offset < 0) continue;
       const bool better =
           best < 0 || (!is_nan(x[best]) && (is_nan(x[offset]) || x[offset] > x[best]));
       if (better) best = offset;

@@ -109,15 +109,10 @@ class QuantConvPrepared final : public Prepared {
     unflatten(position, w.out, w.rank, out);
     std::fill(row, row + s.depth, int16_t{0});
     for (int64_t k = 0; k < w.kernel_count; ++k) {
-      int64_t at[NEF_MAX_RANK], offset = 0;
+      int64_t at[NEF_MAX_RANK];
       unflatten(k, w.kernel, w.rank, at);
-      bool inside = true;
-      for (int d = 0; d < w.rank && inside; ++d) {
-        const int64_t i = w.source(d, out[d], at[d]);
-        inside = i >= 0 && i < w.in[d];
-        offset = offset * w.in[d] + i;
-      }
-      if (!inside) continue;
+      const int64_t offset = w.flat_source(out, at, w.rank);
+      if (offset < 0) continue;
       gather_channels(values, s, first_channel * w.in_count + offset, zero, row + k);
     }
   }

@@ -29,15 +29,6 @@ double number_at(const View& v, int64_t i) {
   return out;
 }
 
-double rounded_to(nef_dtype t, double v) {
-  switch (t) {
-    case NEF_FLOAT16: return backends::float_from_float16(backends::float16_from_double(v));
-    case NEF_BFLOAT16: return backends::float_from_bfloat16(backends::bfloat16_from_double(v));
-    case NEF_FLOAT64: return v;
-    default: return static_cast<double>(static_cast<float>(v));
-  }
-}
-
 // Calls f(first element, count, first scale, step of the scales, 0 or 1) for runs along memory.
 template <typename F>
 void for_runs(const QuantLayout& q, int64_t begin, int64_t end, const F& f) {
@@ -107,7 +98,8 @@ void quantize_exact(const View& x, const View& scale, const View* zero, nef_dtyp
   for_runs(q, begin, end, [&](int64_t at, int64_t n, int64_t s, int64_t step) {
     for (int64_t i = 0; i < n; ++i) {
       const int64_t from = s + i * step;
-      const double quotient = rounded_to(precision, number_at(x, at + i) / number_at(scale, from));
+      const double quotient =
+          backends::rounded_to(precision, number_at(x, at + i) / number_at(scale, from));
       y[at + i] = quantize_one<T>(quotient, zero == nullptr ? 0 : int_at(*zero, from));
     }
   });

@@ -158,7 +158,10 @@ class RnnPrepared final : public Prepared {
     p.peepholes = layout.take<T>(3 * s.hidden);
     const bool pack_x = wants_packed_a<T>(chunk * s.batch, s.rows, s.width, 1);
     const bool pack_h = wants_packed_a<T>(s.batch, s.rows, s.hidden, 1);
-    if (pack_x || pack_h) p.a = layout.take<T>(slots_ * gemm_a_buffer<T>(blocking_));
+    if (pack_x || pack_h) {
+      const int64_t rows = chunk * s.batch, depth = std::max(s.width, s.hidden);
+      p.a = layout.take<T>(slots_ * gemm_a_buffer<T>(blocking_, rows, depth));
+    }
     return p;
   }
 

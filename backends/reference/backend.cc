@@ -23,7 +23,7 @@ std::array<Kernel, NEF_OP_COUNT_> make_table() {
        {unary_kernels(), binary_kernels(), select_kernels(), reduce_kernels(), order_kernels(),
         contraction_kernels(), einsum_kernels(), conv_kernels(), pool_kernels(), movement_kernels(),
         generate_kernels(), index_kernels(), norm_kernels(), softmax_kernels(), attention_kernels(),
-        resize_kernels(), rnn_kernels(), quant_kernels()}) {
+        resize_kernels(), rnn_kernels(), quant_kernels(), shared_kernels()}) {
     for (const Kernel& k : family) table[static_cast<size_t>(k.op)] = k;
   }
   return table;

@@ -104,6 +104,11 @@ void run_bit_shift(const Call& c) {
     if constexpr (std::is_same_v<D, uint64_t>) {
       if (b >= width) return D{0};
       return left ? a << b : a >> b;
+    } else if constexpr (std::is_same_v<D, int64_t>) {
+      // Arithmetic to the right; a negative count is one beyond every width.
+      const bool beyond = b < 0 || static_cast<uint64_t>(b) >= width;
+      if (left) return beyond ? D{0} : static_cast<D>(static_cast<uint64_t>(a) << b);
+      return beyond ? D{a < 0 ? -1 : 0} : a >> b;
     } else {
       return D{0};
     }

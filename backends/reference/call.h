@@ -92,6 +92,7 @@ std::span<const Kernel> attention_kernels();
 std::span<const Kernel> resize_kernels();
 std::span<const Kernel> rnn_kernels();
 std::span<const Kernel> quant_kernels();
+std::span<const Kernel> shared_kernels();
 
 // The kernel of an op, null when there is none.
 const Kernel* find_kernel(nef_op op);

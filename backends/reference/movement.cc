@@ -131,6 +131,10 @@ void run_space_to_depth(const Call& c) {
   const View x = c.in(0), y = c.out();
   const int64_t b = c.attr_int(NEF_SPACE_TO_DEPTH_BLOCKSIZE);
   const int64_t channels = x.dims[1], w = x.dims[3], area = x.dims[2] * w;
+  if (c.attr_string(NEF_SPACE_TO_DEPTH_MODE) == "CRD") {
+    const int64_t crd[] = {y.dims[0], channels, b, b, y.dims[2], y.dims[3]};
+    return copy_strided(y, x, crd, 6, 0, Strides{{channels * area, area, w, 1, b * w, b}});
+  }
   const int64_t dims[] = {y.dims[0], b, b, channels, y.dims[2], y.dims[3]};
   copy_strided(y, x, dims, 6, 0, Strides{{channels * area, w, 1, area, b * w, b}});
 }

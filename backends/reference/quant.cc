@@ -13,15 +13,6 @@ namespace {
 using backends::quant_layout;
 using backends::QuantLayout;
 
-double rounded_to(nef_dtype t, double v) {
-  switch (t) {
-    case NEF_FLOAT16: return backends::float_from_float16(backends::float16_from_double(v));
-    case NEF_BFLOAT16: return backends::float_from_bfloat16(backends::bfloat16_from_double(v));
-    case NEF_FLOAT64: return v;
-    default: return static_cast<double>(static_cast<float>(v));
-  }
-}
-
 // round(value) + zero, saturated to an integer dtype; NaN gives the zero point.
 int64_t quantized(double value, int64_t zero, nef_dtype t) {
   if (value != value) return zero;
@@ -47,7 +38,8 @@ void run_quantize(const Call& c) {
   const auto precision =
       static_cast<nef_dtype>(c.attr_int(NEF_QUANTIZE_LINEAR_PRECISION, fallback));
   for_scales(q, [&](int64_t i, int64_t s) {
-    const double quotient = rounded_to(precision, load_float(x, i) / load_float(scale, s));
+    const double quotient =
+        backends::rounded_to(precision, load_float(x, i) / load_float(scale, s));
     store_int(y, i, quantized(quotient, c.has(2) ? load_int(c.in(2), s) : 0, y.dtype));
   });
 }
@@ -72,7 +64,7 @@ void run_dynamic(const Call& c) {
   }
   const auto s = backends::dynamic_scale(static_cast<float>(low), static_cast<float>(high));
   for (int64_t i = 0; i < x.count; ++i) {
-    const double quotient = rounded_to(NEF_FLOAT32, load_float(x, i) / double{s.scale});
+    const double quotient = backends::rounded_to(NEF_FLOAT32, load_float(x, i) / double{s.scale});
     store_int(y, i, quantized(quotient, s.zero_point, NEF_UINT8));
   }
   if (c.wants(1)) store_float(c.out(1), 0, s.scale);

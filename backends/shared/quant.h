@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "backends/shared/float16.h"
 #include "backends/shared/region.h"
 
 // Where the scale of an element stands, for QuantizeLinear and DequantizeLinear.
@@ -37,6 +38,16 @@ inline QuantLayout quant_layout(const int64_t* x_dims, int x_rank, int64_t scale
   q.block = block;
   if (block > 0) q.blocks = (q.length + block - 1) / block;
   return q;
+}
+
+// The nearest number that a float dtype holds; float32 for all other dtypes.
+inline double rounded_to(nef_dtype dtype, double v) {
+  switch (dtype) {
+    case NEF_FLOAT16: return float_from_float16(float16_from_double(v));
+    case NEF_BFLOAT16: return float_from_bfloat16(bfloat16_from_double(v));
+    case NEF_FLOAT64: return v;
+    default: return static_cast<double>(static_cast<float>(v));
+  }
 }
 
 // The range that uint8 must cover and what follows from it: DynamicQuantizeLinear. All in float32,

@@ -241,26 +241,24 @@ LazyTensor* make_placeholder(std::string_view name, nef_dtype dtype,
   }
   ir::Shape shape;
   std::lock_guard lock(lazy_mutex());
-  {
-    SymbolicNodes::get().make_room();
-    for (const DimSpec& d : dims) {
-      if (!d.symbol.empty()) {
-        if (d.min < 0 || d.max < d.min) {
-          fail(NEF_INVALID_ARGUMENT, "input",
-               cat("input \"", std::string(name), "\": the bounds of dim \"", d.symbol, "\" are [",
-                   d.min, ", ", d.max, "]; they must satisfy 0 <= min <= max"));
-        }
-        // Without bounds here: two graphs may give one name different ones.
-        shape.push(lazy_pool().symbol(d.symbol));
-        continue;
-      }
-      if (d.value < 0) {
+  SymbolicNodes::get().make_room();
+  for (const DimSpec& d : dims) {
+    if (!d.symbol.empty()) {
+      if (d.min < 0 || d.max < d.min) {
         fail(NEF_INVALID_ARGUMENT, "input",
-             cat("input \"", std::string(name), "\": dim ", d.value,
-                 " is negative; name a symbol for a dim that varies"));
+             cat("input \"", std::string(name), "\": the bounds of dim \"", d.symbol, "\" are [",
+                 d.min, ", ", d.max, "]; they must satisfy 0 <= min <= max"));
       }
-      shape.push(d.value);
+      // Without bounds here: two graphs may give one name different ones.
+      shape.push(lazy_pool().symbol(d.symbol));
+      continue;
     }
+    if (d.value < 0) {
+      fail(NEF_INVALID_ARGUMENT, "input",
+           cat("input \"", std::string(name), "\": dim ", d.value,
+               " is negative; name a symbol for a dim that varies"));
+    }
+    shape.push(d.value);
   }
   const LeafOutput out{dtype, shape};
   LazyNode* node =
@@ -356,7 +354,7 @@ void make_op(nef_op op, std::span<LazyTensor* const> inputs, std::vector<int64_t
   Few<std::vector<Dim>, 4> content_storage(inputs.size());
   const std::span<ir::Operand> operands = operand_storage.all();
   const bool valid = ir::op_valid(op);
-  bool symbolic = op == NEF_OP_NONZERO;
+  bool symbolic = valid && ir::spec(op).sized_by_data;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const bool host = valid && ir::spec(op).n_inputs > i && ir::spec(op).inputs[i].host;
     operands[i] = lazy_operand(inputs[i], host, &content_storage.all()[i]);

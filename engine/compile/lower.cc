@@ -227,7 +227,7 @@ class Lowering {
     const Level opened = opens_level(root) ? p_.levels - 1 : 0;
     p_.steps.push_back({Step::Kind::Blocks, device, r, first_value,
                         static_cast<uint32_t>(values.size()), nullptr, opened});
-    p_.step_values.insert(p_.step_values.end(), values.begin(), values.end());
+    p_.step_values.append(values);
     for (const StepValue& v : values) {
       if (v.slot != ir::kNone) touch(v.slot);
     }
@@ -238,12 +238,12 @@ class Lowering {
     const auto inputs = graph_.inputs(root);
     std::vector<StepValue> values;
     for (size_t i = 0; i < inputs.size(); ++i) {
-      const bool read = inputs[i] != ir::kNone && is_host_input(graph_.op(root), i);
+      const bool read = inputs[i] != ir::kNone && ir::is_host_input(graph_.op(root), i);
       values.push_back({inputs[i] == ir::kNone ? graph_.output(root) : inputs[i],
                         read ? slot_in(inputs[i], kHost, device) : ir::kNone});
     }
     values.push_back({graph_.output(root), ir::kNone});
-    p_.step_values.insert(p_.step_values.end(), values.begin(), values.end());
+    p_.step_values.append(values);
     const auto count = static_cast<uint32_t>(values.size());
     add_size(r, device, static_cast<uint32_t>(p_.step_values.size()) - count, count);
     for (const StepValue& v : values) {

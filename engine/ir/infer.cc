@@ -95,23 +95,32 @@ void prepare_outputs(const InferContext& c, const TypeVars& vars) {
 
 void apply_rule(InferContext& c) {
   switch (c.spec.infer) {
+    case InferRule::kAffineGrid: return infer_affine_grid(c);
     case InferRule::kArgReduce: return infer_arg_reduce(c);
     case InferRule::kAttention: return infer_attention(c);
     case InferRule::kBatchNorm: return infer_batch_norm(c);
+    case InferRule::kBernoulli: return infer_bernoulli(c);
+    case InferRule::kBitCast: return infer_bit_cast(c);
     case InferRule::kBlocks:
       c.fail(NEF_INVALID_ARGUMENT, "its blocks are missing: it is not made by an op call");
     case InferRule::kBroadcast: return infer_broadcast(c);
     case InferRule::kCast: return infer_cast(c);
     case InferRule::kCastLike: return infer_cast_like(c);
+    case InferRule::kCenterCropPad: return infer_center_crop_pad(c);
     case InferRule::kClip: return infer_clip(c);
+    case InferRule::kCol2im: return infer_col2im(c);
+    case InferRule::kCompress: return infer_compress(c);
     case InferRule::kConcat: return infer_concat(c);
     case InferRule::kConstantOfShape: return infer_constant_of_shape(c);
     case InferRule::kConv: return infer_conv(c);
     case InferRule::kConvInteger: return infer_conv_integer(c);
     case InferRule::kConvTranspose: return infer_conv_transpose(c);
     case InferRule::kCumsum: return infer_cumsum(c);
+    case InferRule::kDeformConv: return infer_deform_conv(c);
     case InferRule::kDepthToSpace: return infer_depth_to_space(c);
     case InferRule::kDequantizeLinear: return infer_dequantize_linear(c);
+    case InferRule::kDet: return infer_det(c);
+    case InferRule::kDft: return infer_dft(c);
     case InferRule::kDynamicQuantizeLinear: return infer_dynamic_quantize_linear(c);
     case InferRule::kEinsum: return infer_einsum(c);
     case InferRule::kExpand: return infer_expand(c);
@@ -123,12 +132,19 @@ void apply_rule(InferContext& c) {
     case InferRule::kGatherNd: return infer_gather_nd(c);
     case InferRule::kGemm: return infer_gemm(c);
     case InferRule::kGlobalPool: return infer_global_pool(c);
+    case InferRule::kGridSample: return infer_grid_sample(c);
     case InferRule::kGroupNorm: return infer_group_norm(c);
     case InferRule::kInstanceNorm: return infer_instance_norm(c);
     case InferRule::kLayerNorm: return infer_layer_norm(c);
+    case InferRule::kLinearAttention: return infer_linear_attention(c);
     case InferRule::kMatmul: return infer_matmul(c);
     case InferRule::kMatmulInteger: return infer_matmul_integer(c);
     case InferRule::kMatmulNbits: return infer_matmul_nbits(c);
+    case InferRule::kMaxRoiPool: return infer_max_roi_pool(c);
+    case InferRule::kMaxUnpool: return infer_max_unpool(c);
+    case InferRule::kMelWeightMatrix: return infer_mel_weight_matrix(c);
+    case InferRule::kMultinomial: return infer_multinomial(c);
+    case InferRule::kNonMaxSuppression: return infer_non_max_suppression(c);
     case InferRule::kNonzero: return infer_nonzero(c);
     case InferRule::kOneHot: return infer_one_hot(c);
     case InferRule::kPad: return infer_pad(c);
@@ -137,6 +153,7 @@ void apply_rule(InferContext& c) {
     case InferRule::kQlinearConv: return infer_qlinear_conv(c);
     case InferRule::kQlinearMatmul: return infer_qlinear_matmul(c);
     case InferRule::kQuantizeLinear: return infer_quantize_linear(c);
+    case InferRule::kRandom: return infer_random(c);
     case InferRule::kRange: return infer_range(c);
     case InferRule::kReduce: return infer_reduce(c);
     case InferRule::kReshape: return infer_reshape(c);
@@ -144,6 +161,7 @@ void apply_rule(InferContext& c) {
     case InferRule::kReverseSequence: return infer_reverse_sequence(c);
     case InferRule::kRmsNorm: return infer_rms_norm(c);
     case InferRule::kRnn: return infer_rnn(c);
+    case InferRule::kRoiAlign: return infer_roi_align(c);
     case InferRule::kRotaryEmbedding: return infer_rotary_embedding(c);
     case InferRule::kSame: return infer_same(c);
     case InferRule::kSameAxes: return infer_same_axes(c);
@@ -157,11 +175,16 @@ void apply_rule(InferContext& c) {
     case InferRule::kSpaceToDepth: return infer_space_to_depth(c);
     case InferRule::kSplit: return infer_split(c);
     case InferRule::kSqueeze: return infer_squeeze(c);
+    case InferRule::kStft: return infer_stft(c);
+    case InferRule::kTensorScatter: return infer_tensor_scatter(c);
+    case InferRule::kTfIdf: return infer_tf_idf(c);
     case InferRule::kTile: return infer_tile(c);
     case InferRule::kTopk: return infer_topk(c);
     case InferRule::kTranspose: return infer_transpose(c);
     case InferRule::kTrilu: return infer_trilu(c);
+    case InferRule::kUnique: return infer_unique(c);
     case InferRule::kUnsqueeze: return infer_unsqueeze(c);
+    case InferRule::kWindowFunction: return infer_window_function(c);
   }
   c.fail(NEF_INTERNAL, "the op has no shape rule");
 }

@@ -55,6 +55,16 @@ void check_options(const InferContext& c) {
   }
 }
 
+// The mask broadcasts to the scores; one with fewer columns masks the keys it lacks.
+void check_mask(const InferContext& c, Shape scores) {
+  const std::span<const Dim> mask = c.dims(kMask);
+  if (!mask.empty() && mask.back() != 1) {
+    const Dim total = scores[3];
+    if (c.pool.lower(c.pool.sub(total, mask.back())) >= 0) scores[3] = mask.back();
+  }
+  require_broadcasts_to(c, mask, scores, "attn_mask");
+}
+
 }  // namespace
 
 void infer_attention(InferContext& c) {
@@ -77,7 +87,7 @@ void infer_attention(InferContext& c) {
   same_dim(c, total, total_length(c, kPastValue, v), "past_key and past_value differ in length");
 
   const Shape scores{batch, q.heads, q.sequence, total};
-  if (c.has(kMask)) require_broadcasts_to(c, c.dims(kMask), scores, "attn_mask");
+  if (c.has(kMask)) check_mask(c, scores);
   if (c.has(kValidLength)) require_vector(c, kValidLength, batch, "one length per batch is needed");
 
   if (c.rank(kQ) == 4) c.out[0].shape = Shape{batch, q.heads, q.sequence, v.size};

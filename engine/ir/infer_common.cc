@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "engine/ir/infer_rules.h"
 
@@ -141,20 +144,40 @@ HostInts host_ints_sized(const InferContext& c, size_t input) {
              ", whose length is not known before running; give it a fixed length"));
 }
 
+namespace {
+
+// float16: a sign, 5 bits of exponent, 10 of mantissa.
+double float16_value(uint16_t bits) {
+  const int exponent = bits >> 10 & 31, mantissa = bits & 1023;
+  double v = std::ldexp(exponent == 0 ? mantissa : mantissa + 1024, std::max(exponent, 1) - 25);
+  if (exponent == 31) {
+    v = mantissa == 0 ? std::numeric_limits<double>::infinity()
+                      : std::numeric_limits<double>::quiet_NaN();
+  }
+  return (bits >> 15) != 0 ? -v : v;
+}
+
+double stored_float(nef_dtype t, const char* data) {
+  uint16_t half = 0;
+  float single = 0;
+  double wide = 0;
+  switch (t) {
+    case NEF_FLOAT64: std::memcpy(&wide, data, 8); return wide;
+    case NEF_FLOAT32: std::memcpy(&single, data, 4); return single;
+    case NEF_FLOAT16: std::memcpy(&half, data, 2); return float16_value(half);
+    default: std::memcpy(&half, data, 2);
+  }
+  return std::bit_cast<float>(static_cast<uint32_t>(half) << 16);
+}
+
+}  // namespace
+
 bool host_floats(const InferContext& c, size_t input, size_t count, double* out) {
   const Operand& o = c.in[input];
   const bool sized = count == 1 ? true : o.dims.size() == 1 && o.dims[0] == static_cast<Dim>(count);
-  if (o.data == nullptr || !sized || (o.dtype != NEF_FLOAT32 && o.dtype != NEF_FLOAT64))
-    return false;
-  const char* data = static_cast<const char*>(o.data);
+  if (o.data == nullptr || !sized || !dtype_is_float(o.dtype)) return false;
   for (size_t i = 0; i < count; ++i) {
-    float single = 0;
-    if (o.dtype == NEF_FLOAT64) {
-      std::memcpy(out + i, data + 8 * i, 8);
-    } else {
-      std::memcpy(&single, data + 4 * i, 4);
-      out[i] = single;
-    }
+    out[i] = stored_float(o.dtype, static_cast<const char*>(o.data) + dtype_size(o.dtype) * i);
   }
   return true;
 }

@@ -30,9 +30,6 @@ void infer_broadcast(InferContext& c) {
     broadcast_into(c, shape, c.dims(i));
     known = known && (c.in[i].has_content || c.spec.id == NEF_OP_WHERE);
   }
-  if (c.spec.id == NEF_OP_MOD && dtype_is_float(c.in[0].dtype) && !c.attrs.i(NEF_MOD_FMOD)) {
-    c.fail(NEF_INVALID_ARGUMENT, cat("floats need fmod = true; got ", dtype_name(c.in[0].dtype)));
-  }
   if (known && shape.rank <= 1) infer_elementwise_content(c);
 }
 

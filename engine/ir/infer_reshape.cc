@@ -78,11 +78,16 @@ void infer_reshape(InferContext& c) {
   Shape& out = c.out[0].shape;
   out.assign(wanted);
   const Wanted w = read_wanted(c, wanted, c.attrs.i(NEF_RESHAPE_ALLOWZERO) != 0);
-  // Copied dims are on both sides, so they cancel: a 0 among them does not hide the rest.
+  // Copied dims are on both sides, so they cancel; beside a 0 among them nothing else counts.
   Shape from, to;
+  bool empty = false;
   for (size_t i = 0; i < in.size(); ++i) {
-    if ((w.copied >> i & 1u) != 0) out.dims[i] = in[i];
-    else from.push(in[i]);
+    if ((w.copied >> i & 1u) == 0) {
+      from.push(in[i]);
+      continue;
+    }
+    out.dims[i] = in[i];
+    empty = empty || in[i] == 0;
   }
   for (size_t i = 0; i < wanted.size(); ++i) {
     if ((w.copied >> i & 1u) == 0 && static_cast<int64_t>(i) != w.unknown_at) to.push(wanted[i]);
@@ -90,7 +95,7 @@ void infer_reshape(InferContext& c) {
   const Dim have = product(c.pool, from), need = product(c.pool, to);
   if (w.unknown_at >= 0) {
     out.dims[w.unknown_at] = worked_out(c, wanted, have, need);
-  } else {
+  } else if (!empty) {
     Dim check = 0;
     if (!c.pool.equal(have, need, &check)) {
       fail_reshape(c, wanted, cat(c.pool.str(have), " elements are not ", c.pool.str(need)));

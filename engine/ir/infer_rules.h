@@ -60,7 +60,7 @@ struct HostInts {
 HostInts host_ints(const InferContext& c, size_t input);
 // As above, and the length must be known: the rank of the result follows from it.
 HostInts host_ints_sized(const InferContext& c, size_t input);
-// The elements of a small float32 or float64 constant; false when it is not one of `count`.
+// The elements of a small float constant; false when it is not one of `count`.
 bool host_floats(const InferContext& c, size_t input, size_t count, double* out);
 // An element that must be a number by now.
 int64_t host_number(const InferContext& c, size_t input, Dim element);
@@ -81,21 +81,30 @@ void infer_elementwise_content(const InferContext& c);
 
 // ---- rules, one per InferRule
 
+void infer_affine_grid(InferContext& c);
 void infer_arg_reduce(InferContext& c);
 void infer_attention(InferContext& c);
 void infer_batch_norm(InferContext& c);
+void infer_bernoulli(InferContext& c);
+void infer_bit_cast(InferContext& c);
 void infer_broadcast(InferContext& c);
 void infer_cast(InferContext& c);
 void infer_cast_like(InferContext& c);
+void infer_center_crop_pad(InferContext& c);
 void infer_clip(InferContext& c);
+void infer_col2im(InferContext& c);
+void infer_compress(InferContext& c);
 void infer_concat(InferContext& c);
 void infer_constant_of_shape(InferContext& c);
 void infer_conv(InferContext& c);
 void infer_conv_integer(InferContext& c);
 void infer_conv_transpose(InferContext& c);
 void infer_cumsum(InferContext& c);
+void infer_deform_conv(InferContext& c);
 void infer_depth_to_space(InferContext& c);
 void infer_dequantize_linear(InferContext& c);
+void infer_det(InferContext& c);
+void infer_dft(InferContext& c);
 void infer_dynamic_quantize_linear(InferContext& c);
 void infer_einsum(InferContext& c);
 void infer_expand(InferContext& c);
@@ -107,12 +116,19 @@ void infer_gather_elements(InferContext& c);
 void infer_gather_nd(InferContext& c);
 void infer_gemm(InferContext& c);
 void infer_global_pool(InferContext& c);
+void infer_grid_sample(InferContext& c);
 void infer_group_norm(InferContext& c);
 void infer_instance_norm(InferContext& c);
 void infer_layer_norm(InferContext& c);
+void infer_linear_attention(InferContext& c);
 void infer_matmul(InferContext& c);
 void infer_matmul_integer(InferContext& c);
 void infer_matmul_nbits(InferContext& c);
+void infer_max_roi_pool(InferContext& c);
+void infer_max_unpool(InferContext& c);
+void infer_mel_weight_matrix(InferContext& c);
+void infer_multinomial(InferContext& c);
+void infer_non_max_suppression(InferContext& c);
 void infer_nonzero(InferContext& c);
 void infer_one_hot(InferContext& c);
 void infer_pad(InferContext& c);
@@ -121,6 +137,7 @@ void infer_prelu(InferContext& c);
 void infer_qlinear_conv(InferContext& c);
 void infer_qlinear_matmul(InferContext& c);
 void infer_quantize_linear(InferContext& c);
+void infer_random(InferContext& c);
 void infer_range(InferContext& c);
 void infer_reduce(InferContext& c);
 void infer_reshape(InferContext& c);
@@ -128,6 +145,7 @@ void infer_resize(InferContext& c);
 void infer_reverse_sequence(InferContext& c);
 void infer_rms_norm(InferContext& c);
 void infer_rnn(InferContext& c);
+void infer_roi_align(InferContext& c);
 void infer_rotary_embedding(InferContext& c);
 void infer_same(InferContext& c);
 void infer_same_axes(InferContext& c);
@@ -141,10 +159,15 @@ void infer_slice(InferContext& c);
 void infer_space_to_depth(InferContext& c);
 void infer_split(InferContext& c);
 void infer_squeeze(InferContext& c);
+void infer_stft(InferContext& c);
+void infer_tensor_scatter(InferContext& c);
+void infer_tf_idf(InferContext& c);
 void infer_tile(InferContext& c);
 void infer_topk(InferContext& c);
 void infer_transpose(InferContext& c);
 void infer_trilu(InferContext& c);
+void infer_unique(InferContext& c);
 void infer_unsqueeze(InferContext& c);
+void infer_window_function(InferContext& c);
 
 }  // namespace nef::ir

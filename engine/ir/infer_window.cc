@@ -111,6 +111,22 @@ void check_output_padding(const InferContext& c, const Window& w, std::span<cons
   }
 }
 
+struct PoolSlots {
+  unsigned auto_pad, ceil_mode, dilations, kernel_shape, pads, strides;
+};
+PoolSlots pool_slots(nef_op op) {
+  if (op == NEF_OP_MAX_POOL) {
+    return {NEF_MAX_POOL_AUTO_PAD,     NEF_MAX_POOL_CEIL_MODE, NEF_MAX_POOL_DILATIONS,
+            NEF_MAX_POOL_KERNEL_SHAPE, NEF_MAX_POOL_PADS,      NEF_MAX_POOL_STRIDES};
+  }
+  if (op == NEF_OP_LP_POOL) {
+    return {NEF_LP_POOL_AUTO_PAD,     NEF_LP_POOL_CEIL_MODE, NEF_LP_POOL_DILATIONS,
+            NEF_LP_POOL_KERNEL_SHAPE, NEF_LP_POOL_PADS,      NEF_LP_POOL_STRIDES};
+  }
+  return {NEF_AVERAGE_POOL_AUTO_PAD,     NEF_AVERAGE_POOL_CEIL_MODE, NEF_AVERAGE_POOL_DILATIONS,
+          NEF_AVERAGE_POOL_KERNEL_SHAPE, NEF_AVERAGE_POOL_PADS,      NEF_AVERAGE_POOL_STRIDES};
+}
+
 }  // namespace
 
 void infer_conv(InferContext& c) {
@@ -161,20 +177,15 @@ void infer_conv_transpose(InferContext& c) {
 
 void infer_pool(InferContext& c) {
   require_rank_at_least(c, 0, 3);
-  const bool max = c.spec.id == NEF_OP_MAX_POOL;
+  const PoolSlots slots = pool_slots(c.spec.id);
   const std::span<const Dim> x = c.dims(0);
-  const auto ints = [&](unsigned max_slot, unsigned average_slot) {
-    return c.attrs.ints(max ? max_slot : average_slot);
-  };
-  Window w{x.size() - 2,
-           c.attrs.s(max ? unsigned{NEF_MAX_POOL_AUTO_PAD} : unsigned{NEF_AVERAGE_POOL_AUTO_PAD}),
-           ints(NEF_MAX_POOL_DILATIONS, NEF_AVERAGE_POOL_DILATIONS),
-           ints(NEF_MAX_POOL_PADS, NEF_AVERAGE_POOL_PADS),
-           ints(NEF_MAX_POOL_STRIDES, NEF_AVERAGE_POOL_STRIDES)};
-  const std::span<const int64_t> kernel =
-      ints(NEF_MAX_POOL_KERNEL_SHAPE, NEF_AVERAGE_POOL_KERNEL_SHAPE);
-  const bool ceil_mode =
-      c.attrs.i(max ? unsigned{NEF_MAX_POOL_CEIL_MODE} : unsigned{NEF_AVERAGE_POOL_CEIL_MODE}) != 0;
+  Window w{x.size() - 2, c.attrs.s(slots.auto_pad), c.attrs.ints(slots.dilations),
+           c.attrs.ints(slots.pads), c.attrs.ints(slots.strides)};
+  const std::span<const int64_t> kernel = c.attrs.ints(slots.kernel_shape);
+  const bool ceil_mode = c.attrs.i(slots.ceil_mode) != 0;
+  if (c.spec.id == NEF_OP_LP_POOL && c.attrs.i(NEF_LP_POOL_P, 2) < 1) {
+    c.fail(NEF_INVALID_ARGUMENT, cat("p must be at least 1, got ", c.attrs.i(NEF_LP_POOL_P)));
+  }
   check_window(c, w);
   if (kernel.size() != w.spatial) {
     c.fail(NEF_INVALID_ARGUMENT, cat("kernel_shape has ", kernel.size(), " entries; x ", c.shape(0),

@@ -139,11 +139,11 @@ constexpr AttrSpec kBatchNormalizationAttrs[] = {
     {"epsilon", AttrType::Float, false, true, 0, 1e-05, nullptr},
 };
 constexpr InputSpec kBitShiftInputs[] = {
-    {"x", 0x02a8, 0, false, false, false},
-    {"y", 0x02a8, 0, false, false, false},
+    {"x", 0x03fc, 0, false, false, false},
+    {"y", 0x03fc, 0, false, false, false},
 };
 constexpr OutputSpec kBitShiftOutputs[] = {
-    {"output", 0x02a8, 0, false, false},
+    {"output", 0x03fc, 0, false, false},
 };
 constexpr AttrSpec kBitShiftAttrs[] = {
     {"direction", AttrType::String, true, false, 0, 0.0, nullptr},
@@ -1068,6 +1068,7 @@ constexpr OutputSpec kSpaceToDepthOutputs[] = {
 };
 constexpr AttrSpec kSpaceToDepthAttrs[] = {
     {"blocksize", AttrType::Int, true, false, 0, 0.0, nullptr},
+    {"mode", AttrType::String, false, true, 0, 0.0, "DCR"},
 };
 constexpr InputSpec kSplitInputs[] = {
     {"input", 0x3ffe, 0, false, false, false},
@@ -1384,6 +1385,344 @@ constexpr AttrSpec kMatMulNBitsAttrs[] = {
     {"bits", AttrType::Int, false, true, 4, 0.0, nullptr},
     {"block_size", AttrType::Int, true, false, 0, 0.0, nullptr},
 };
+constexpr InputSpec kNonMaxSuppressionInputs[] = {
+    {"boxes", 0x3c00, 0, false, false, false},
+    {"scores", 0x3c00, 0, false, false, false},
+    {"max_output_boxes_per_class", 0x0100, 255, true, false, true},
+    {"iou_threshold", 0x3c00, 1, true, false, false},
+    {"score_threshold", 0x3c00, 1, true, false, false},
+};
+constexpr OutputSpec kNonMaxSuppressionOutputs[] = {
+    {"selected_indices", 0x0100, 255, false, false},
+};
+constexpr AttrSpec kNonMaxSuppressionAttrs[] = {
+    {"center_point_box", AttrType::Int, false, true, 0, 0.0, nullptr},
+};
+constexpr InputSpec kCompressInputs[] = {
+    {"input", 0x3ffe, 0, false, false, false},
+    {"condition", 0x0002, 255, false, false, false},
+};
+constexpr OutputSpec kCompressOutputs[] = {
+    {"output", 0x3ffe, 0, false, false},
+};
+constexpr AttrSpec kCompressAttrs[] = {
+    {"axis", AttrType::Int, false, false, 0, 0.0, nullptr},
+};
+constexpr InputSpec kUniqueInputs[] = {
+    {"x", 0x3ffe, 0, false, false, false},
+};
+constexpr OutputSpec kUniqueOutputs[] = {
+    {"y", 0x3ffe, 0, false, false},
+    {"indices", 0x0100, 255, false, false},
+    {"inverse_indices", 0x0100, 255, false, false},
+    {"counts", 0x0100, 255, false, false},
+};
+constexpr AttrSpec kUniqueAttrs[] = {
+    {"axis", AttrType::Int, false, false, 0, 0.0, nullptr},
+    {"sorted", AttrType::Bool, false, true, 1, 0.0, nullptr},
+};
+constexpr InputSpec kGridSampleInputs[] = {
+    {"x", 0x3ffc, 0, false, false, false},
+    {"grid", 0x3c00, 1, false, false, false},
+};
+constexpr OutputSpec kGridSampleOutputs[] = {
+    {"y", 0x3ffc, 0, false, false},
+};
+constexpr AttrSpec kGridSampleAttrs[] = {
+    {"align_corners", AttrType::Bool, false, true, 0, 0.0, nullptr},
+    {"mode", AttrType::String, false, true, 0, 0.0, "linear"},
+    {"padding_mode", AttrType::String, false, true, 0, 0.0, "zeros"},
+};
+constexpr InputSpec kAffineGridInputs[] = {
+    {"theta", 0x3c00, 0, false, false, false},
+    {"size", 0x0100, 255, false, false, true},
+};
+constexpr OutputSpec kAffineGridOutputs[] = {
+    {"grid", 0x3c00, 0, false, false},
+};
+constexpr AttrSpec kAffineGridAttrs[] = {
+    {"align_corners", AttrType::Bool, false, true, 0, 0.0, nullptr},
+};
+constexpr InputSpec kRoiAlignInputs[] = {
+    {"x", 0x3c00, 0, false, false, false},
+    {"rois", 0x3c00, 0, false, false, false},
+    {"batch_indices", 0x0100, 255, false, false, false},
+};
+constexpr OutputSpec kRoiAlignOutputs[] = {
+    {"y", 0x3c00, 0, false, false},
+};
+constexpr AttrSpec kRoiAlignAttrs[] = {
+    {"coordinate_transformation_mode", AttrType::String, false, true, 0, 0.0, "half_pixel"},
+    {"mode", AttrType::String, false, true, 0, 0.0, "avg"},
+    {"output_height", AttrType::Int, false, true, 1, 0.0, nullptr},
+    {"output_width", AttrType::Int, false, true, 1, 0.0, nullptr},
+    {"sampling_ratio", AttrType::Int, false, true, 0, 0.0, nullptr},
+    {"spatial_scale", AttrType::Float, false, true, 0, 1.0, nullptr},
+};
+constexpr InputSpec kMaxRoiPoolInputs[] = {
+    {"x", 0x3c00, 0, false, false, false},
+    {"rois", 0x3c00, 0, false, false, false},
+};
+constexpr OutputSpec kMaxRoiPoolOutputs[] = {
+    {"y", 0x3c00, 0, false, false},
+};
+constexpr AttrSpec kMaxRoiPoolAttrs[] = {
+    {"pooled_shape", AttrType::Ints, true, false, 0, 0.0, nullptr},
+    {"spatial_scale", AttrType::Float, false, true, 0, 1.0, nullptr},
+};
+constexpr InputSpec kMaxUnpoolInputs[] = {
+    {"x", 0x3c00, 0, false, false, false},
+    {"i", 0x0100, 255, false, false, false},
+    {"output_shape", 0x0100, 255, true, false, true},
+};
+constexpr OutputSpec kMaxUnpoolOutputs[] = {
+    {"output", 0x3c00, 0, false, false},
+};
+constexpr AttrSpec kMaxUnpoolAttrs[] = {
+    {"kernel_shape", AttrType::Ints, true, false, 0, 0.0, nullptr},
+    {"pads", AttrType::Ints, false, false, 0, 0.0, nullptr},
+    {"strides", AttrType::Ints, false, false, 0, 0.0, nullptr},
+};
+constexpr InputSpec kDeformConvInputs[] = {
+    {"x", 0x3c00, 0, false, false, false},
+    {"w", 0x3c00, 0, false, false, false},
+    {"offset", 0x3c00, 0, false, false, false},
+    {"b", 0x3c00, 0, true, false, false},
+    {"mask", 0x3c00, 0, true, false, false},
+};
+constexpr OutputSpec kDeformConvOutputs[] = {
+    {"y", 0x3c00, 0, false, false},
+};
+constexpr AttrSpec kDeformConvAttrs[] = {
+    {"dilations", AttrType::Ints, false, false, 0, 0.0, nullptr},
+    {"group", AttrType::Int, false, true, 1, 0.0, nullptr},
+    {"kernel_shape", AttrType::Ints, false, false, 0, 0.0, nullptr},
+    {"offset_group", AttrType::Int, false, true, 1, 0.0, nullptr},
+    {"pads", AttrType::Ints, false, false, 0, 0.0, nullptr},
+    {"strides", AttrType::Ints, false, false, 0, 0.0, nullptr},
+};
+constexpr InputSpec kLpPoolInputs[] = {
+    {"x", 0x3c00, 0, false, false, false},
+};
+constexpr OutputSpec kLpPoolOutputs[] = {
+    {"y", 0x3c00, 0, false, false},
+};
+constexpr AttrSpec kLpPoolAttrs[] = {
+    {"auto_pad", AttrType::String, false, true, 0, 0.0, "NOTSET"},
+    {"ceil_mode", AttrType::Bool, false, true, 0, 0.0, nullptr},
+    {"dilations", AttrType::Ints, false, false, 0, 0.0, nullptr},
+    {"kernel_shape", AttrType::Ints, true, false, 0, 0.0, nullptr},
+    {"pads", AttrType::Ints, false, false, 0, 0.0, nullptr},
+    {"strides", AttrType::Ints, false, false, 0, 0.0, nullptr},
+    {"p", AttrType::Int, false, true, 2, 0.0, nullptr},
+};
+constexpr InputSpec kCol2ImInputs[] = {
+    {"input", 0x3ffc, 0, false, false, false},
+    {"image_shape", 0x0100, 255, false, false, true},
+    {"block_shape", 0x0100, 255, false, false, true},
+};
+constexpr OutputSpec kCol2ImOutputs[] = {
+    {"output", 0x3ffc, 0, false, false},
+};
+constexpr AttrSpec kCol2ImAttrs[] = {
+    {"dilations", AttrType::Ints, false, false, 0, 0.0, nullptr},
+    {"pads", AttrType::Ints, false, false, 0, 0.0, nullptr},
+    {"strides", AttrType::Ints, false, false, 0, 0.0, nullptr},
+};
+constexpr InputSpec kCenterCropPadInputs[] = {
+    {"input_data", 0x3ffe, 0, false, false, false},
+    {"shape", 0x0140, 1, false, false, true},
+};
+constexpr OutputSpec kCenterCropPadOutputs[] = {
+    {"output_data", 0x3ffe, 0, false, false},
+};
+constexpr AttrSpec kCenterCropPadAttrs[] = {
+    {"axes", AttrType::Ints, false, false, 0, 0.0, nullptr},
+};
+constexpr InputSpec kDFTInputs[] = {
+    {"input", 0x3c00, 0, false, false, false},
+    {"dft_length", 0x0140, 1, true, false, true},
+    {"axis", 0x0100, 255, true, false, true},
+};
+constexpr OutputSpec kDFTOutputs[] = {
+    {"output", 0x3c00, 0, false, false},
+};
+constexpr AttrSpec kDFTAttrs[] = {
+    {"inverse", AttrType::Bool, false, true, 0, 0.0, nullptr},
+    {"onesided", AttrType::Bool, false, true, 0, 0.0, nullptr},
+};
+constexpr InputSpec kSTFTInputs[] = {
+    {"signal", 0x3c00, 0, false, false, false},
+    {"frame_step", 0x0140, 1, false, false, true},
+    {"window", 0x3c00, 0, true, false, false},
+    {"frame_length", 0x0140, 1, true, false, true},
+};
+constexpr OutputSpec kSTFTOutputs[] = {
+    {"output", 0x3c00, 0, false, false},
+};
+constexpr AttrSpec kSTFTAttrs[] = {
+    {"onesided", AttrType::Bool, false, true, 1, 0.0, nullptr},
+};
+constexpr InputSpec kMelWeightMatrixInputs[] = {
+    {"num_mel_bins", 0x0140, 0, false, false, true},
+    {"dft_length", 0x0140, 0, false, false, true},
+    {"sample_rate", 0x0140, 0, false, false, true},
+    {"lower_edge_hertz", 0x3c00, 1, false, false, false},
+    {"upper_edge_hertz", 0x3c00, 1, false, false, false},
+};
+constexpr OutputSpec kMelWeightMatrixOutputs[] = {
+    {"output", 0x3ffc, 255, false, false},
+};
+constexpr AttrSpec kMelWeightMatrixAttrs[] = {
+    {"output_datatype", AttrType::DType, false, true, 12, 0.0, nullptr},
+};
+constexpr InputSpec kHannWindowInputs[] = {
+    {"size", 0x0140, 255, false, false, true},
+};
+constexpr OutputSpec kHannWindowOutputs[] = {
+    {"output", 0x3ffc, 255, false, false},
+};
+constexpr AttrSpec kHannWindowAttrs[] = {
+    {"output_datatype", AttrType::DType, false, true, 12, 0.0, nullptr},
+    {"periodic", AttrType::Bool, false, true, 1, 0.0, nullptr},
+};
+constexpr InputSpec kHammingWindowInputs[] = {
+    {"size", 0x0140, 255, false, false, true},
+};
+constexpr OutputSpec kHammingWindowOutputs[] = {
+    {"output", 0x3ffc, 255, false, false},
+};
+constexpr AttrSpec kHammingWindowAttrs[] = {
+    {"output_datatype", AttrType::DType, false, true, 12, 0.0, nullptr},
+    {"periodic", AttrType::Bool, false, true, 1, 0.0, nullptr},
+};
+constexpr InputSpec kBlackmanWindowInputs[] = {
+    {"size", 0x0140, 255, false, false, true},
+};
+constexpr OutputSpec kBlackmanWindowOutputs[] = {
+    {"output", 0x3ffc, 255, false, false},
+};
+constexpr AttrSpec kBlackmanWindowAttrs[] = {
+    {"output_datatype", AttrType::DType, false, true, 12, 0.0, nullptr},
+    {"periodic", AttrType::Bool, false, true, 1, 0.0, nullptr},
+};
+constexpr InputSpec kDetInputs[] = {
+    {"x", 0x3c00, 0, false, false, false},
+};
+constexpr OutputSpec kDetOutputs[] = {
+    {"y", 0x3c00, 0, false, false},
+};
+constexpr InputSpec kTensorScatterInputs[] = {
+    {"past_cache", 0x3ffe, 0, false, false, false},
+    {"update", 0x3ffe, 0, false, false, false},
+    {"write_indices", 0x0100, 255, true, false, false},
+};
+constexpr OutputSpec kTensorScatterOutputs[] = {
+    {"present_cache", 0x3ffe, 0, false, false},
+};
+constexpr AttrSpec kTensorScatterAttrs[] = {
+    {"axis", AttrType::Int, false, true, -2, 0.0, nullptr},
+    {"mode", AttrType::String, false, true, 0, 0.0, "linear"},
+};
+constexpr InputSpec kCumProdInputs[] = {
+    {"input", 0x3ffc, 0, false, false, false},
+    {"axis", 0x0140, 255, false, false, true},
+};
+constexpr OutputSpec kCumProdOutputs[] = {
+    {"output", 0x3ffc, 0, false, false},
+};
+constexpr AttrSpec kCumProdAttrs[] = {
+    {"exclusive", AttrType::Bool, false, true, 0, 0.0, nullptr},
+    {"reverse", AttrType::Bool, false, true, 0, 0.0, nullptr},
+};
+constexpr InputSpec kBitCastInputs[] = {
+    {"input", 0x3ffe, 255, false, false, false},
+};
+constexpr OutputSpec kBitCastOutputs[] = {
+    {"output", 0x3ffe, 255, false, false},
+};
+constexpr AttrSpec kBitCastAttrs[] = {
+    {"to", AttrType::DType, true, false, 0, 0.0, nullptr},
+};
+constexpr InputSpec kRandomUniformInputs[] = {
+    {"shape", 0x0100, 255, false, false, true},
+};
+constexpr OutputSpec kRandomUniformOutputs[] = {
+    {"output", 0x3c00, 255, false, false},
+};
+constexpr AttrSpec kRandomUniformAttrs[] = {
+    {"dtype", AttrType::DType, false, true, 12, 0.0, nullptr},
+    {"high", AttrType::Float, false, true, 0, 1.0, nullptr},
+    {"low", AttrType::Float, false, true, 0, 0.0, nullptr},
+    {"seed", AttrType::Int, false, true, 0, 0.0, nullptr},
+};
+constexpr InputSpec kRandomNormalInputs[] = {
+    {"shape", 0x0100, 255, false, false, true},
+};
+constexpr OutputSpec kRandomNormalOutputs[] = {
+    {"output", 0x3c00, 255, false, false},
+};
+constexpr AttrSpec kRandomNormalAttrs[] = {
+    {"dtype", AttrType::DType, false, true, 12, 0.0, nullptr},
+    {"mean", AttrType::Float, false, true, 0, 0.0, nullptr},
+    {"scale", AttrType::Float, false, true, 0, 1.0, nullptr},
+    {"seed", AttrType::Int, false, true, 0, 0.0, nullptr},
+};
+constexpr InputSpec kBernoulliInputs[] = {
+    {"input", 0x3c00, 0, false, false, false},
+};
+constexpr OutputSpec kBernoulliOutputs[] = {
+    {"output", 0x3ffe, 255, false, false},
+};
+constexpr AttrSpec kBernoulliAttrs[] = {
+    {"dtype", AttrType::DType, false, false, 0, 0.0, nullptr},
+    {"seed", AttrType::Int, false, true, 0, 0.0, nullptr},
+};
+constexpr InputSpec kMultinomialInputs[] = {
+    {"input", 0x3c00, 0, false, false, false},
+};
+constexpr OutputSpec kMultinomialOutputs[] = {
+    {"output", 0x0140, 255, false, false},
+};
+constexpr AttrSpec kMultinomialAttrs[] = {
+    {"dtype", AttrType::DType, false, true, 6, 0.0, nullptr},
+    {"sample_size", AttrType::Int, false, true, 1, 0.0, nullptr},
+    {"seed", AttrType::Int, false, true, 0, 0.0, nullptr},
+};
+constexpr InputSpec kLinearAttentionInputs[] = {
+    {"query", 0x3c00, 0, false, false, false},
+    {"key", 0x3c00, 0, false, false, false},
+    {"value", 0x3c00, 0, false, false, false},
+    {"past_state", 0x3c00, 1, true, false, false},
+    {"decay", 0x3c00, 0, true, false, false},
+    {"beta", 0x3c00, 0, true, false, false},
+};
+constexpr OutputSpec kLinearAttentionOutputs[] = {
+    {"output", 0x3c00, 0, false, false},
+    {"present_state", 0x3c00, 255, false, false},
+};
+constexpr AttrSpec kLinearAttentionAttrs[] = {
+    {"kv_num_heads", AttrType::Int, true, false, 0, 0.0, nullptr},
+    {"q_num_heads", AttrType::Int, true, false, 0, 0.0, nullptr},
+    {"scale", AttrType::Float, false, true, 0, 0.0, nullptr},
+    {"update_rule", AttrType::String, false, true, 0, 0.0, "gated_delta"},
+};
+constexpr InputSpec kTfIdfVectorizerInputs[] = {
+    {"x", 0x0140, 255, false, false, false},
+};
+constexpr OutputSpec kTfIdfVectorizerOutputs[] = {
+    {"y", 0x1000, 255, false, false},
+};
+constexpr AttrSpec kTfIdfVectorizerAttrs[] = {
+    {"max_gram_length", AttrType::Int, true, false, 0, 0.0, nullptr},
+    {"max_skip_count", AttrType::Int, true, false, 0, 0.0, nullptr},
+    {"min_gram_length", AttrType::Int, true, false, 0, 0.0, nullptr},
+    {"mode", AttrType::String, true, false, 0, 0.0, nullptr},
+    {"ngram_counts", AttrType::Ints, true, false, 0, 0.0, nullptr},
+    {"ngram_indexes", AttrType::Ints, true, false, 0, 0.0, nullptr},
+    {"pool_int64s", AttrType::Ints, true, false, 0, 0.0, nullptr},
+    {"weights", AttrType::Floats, false, false, 0, 0.0, nullptr},
+};
 constexpr InputSpec kIfInputs[] = {
     {"condition", 0x0002, 255, false, false, false},
     {"captures", 0x3ffe, 255, true, true, false},
@@ -1451,6 +1790,8 @@ constexpr AttrChoices kAttrChoices[] = {
      "none|add|mul|max|min"},
     {NEF_OP_SCATTER_ND, NEF_SCATTER_ND_REDUCTION,
      "none|add|mul|max|min"},
+    {NEF_OP_SPACE_TO_DEPTH, NEF_SPACE_TO_DEPTH_MODE,
+     "DCR|CRD"},
     {NEF_OP_LSTM, NEF_LSTM_DIRECTION,
      "forward|reverse|bidirectional"},
     {NEF_OP_GRU, NEF_GRU_DIRECTION,
@@ -1461,6 +1802,22 @@ constexpr AttrChoices kAttrChoices[] = {
      "NOTSET|SAME_UPPER|SAME_LOWER|VALID"},
     {NEF_OP_QLINEAR_CONV, NEF_QLINEAR_CONV_AUTO_PAD,
      "NOTSET|SAME_UPPER|SAME_LOWER|VALID"},
+    {NEF_OP_GRID_SAMPLE, NEF_GRID_SAMPLE_MODE,
+     "linear|nearest|cubic"},
+    {NEF_OP_GRID_SAMPLE, NEF_GRID_SAMPLE_PADDING_MODE,
+     "zeros|border|reflection"},
+    {NEF_OP_ROI_ALIGN, NEF_ROI_ALIGN_COORDINATE_TRANSFORMATION_MODE,
+     "half_pixel|output_half_pixel"},
+    {NEF_OP_ROI_ALIGN, NEF_ROI_ALIGN_MODE,
+     "avg|max"},
+    {NEF_OP_LP_POOL, NEF_LP_POOL_AUTO_PAD,
+     "NOTSET|SAME_UPPER|SAME_LOWER|VALID"},
+    {NEF_OP_TENSOR_SCATTER, NEF_TENSOR_SCATTER_MODE,
+     "linear|circular"},
+    {NEF_OP_LINEAR_ATTENTION, NEF_LINEAR_ATTENTION_UPDATE_RULE,
+     "linear|gated|delta|gated_delta"},
+    {NEF_OP_TF_IDF_VECTORIZER, NEF_TF_IDF_VECTORIZER_MODE,
+     "TF|IDF|TFIDF"},
 };
 
 }  // namespace
@@ -1824,7 +2181,7 @@ const OpSpec kOpTable[] = {
      false, false, false, 0, 1, 1, 0, kSoftsignInputs, kSoftsignOutputs, nullptr},
     {NEF_OP_SPACE_TO_DEPTH, "SpaceToDepth", "space_to_depth",
      OpClass::Movement, InferRule::kSpaceToDepth, Cost::kNone,
-     false, false, false, 0, 1, 1, 1, kSpaceToDepthInputs, kSpaceToDepthOutputs, kSpaceToDepthAttrs},
+     false, false, false, 0, 1, 1, 2, kSpaceToDepthInputs, kSpaceToDepthOutputs, kSpaceToDepthAttrs},
     {NEF_OP_SPLIT, "Split", "split",
      OpClass::Movement, InferRule::kSplit, Cost::kNone,
      false, false, false, 0, 2, 1, 2, kSplitInputs, kSplitOutputs, kSplitAttrs},
@@ -1909,6 +2266,90 @@ const OpSpec kOpTable[] = {
     {NEF_OP_MATMUL_NBITS, "MatMulNBits", "matmul_nbits",
      OpClass::Contraction, InferRule::kMatmulNbits, Cost::kMatmul,
      false, false, false, 0, 5, 1, 4, kMatMulNBitsInputs, kMatMulNBitsOutputs, kMatMulNBitsAttrs},
+    {NEF_OP_NON_MAX_SUPPRESSION, "NonMaxSuppression", "non_max_suppression",
+     OpClass::Control, InferRule::kNonMaxSuppression, Cost::kInputsX8,
+     false, false, true, 0, 5, 1, 1, kNonMaxSuppressionInputs, kNonMaxSuppressionOutputs, kNonMaxSuppressionAttrs},
+    {NEF_OP_COMPRESS, "Compress", "compress",
+     OpClass::Movement, InferRule::kCompress, Cost::kNone,
+     false, false, true, 0, 2, 1, 1, kCompressInputs, kCompressOutputs, kCompressAttrs},
+    {NEF_OP_UNIQUE, "Unique", "unique",
+     OpClass::Reduction, InferRule::kUnique, Cost::kInputsX8,
+     false, false, true, 0, 1, 4, 2, kUniqueInputs, kUniqueOutputs, kUniqueAttrs},
+    {NEF_OP_GRID_SAMPLE, "GridSample", "grid_sample",
+     OpClass::Movement, InferRule::kGridSample, Cost::kElementsX16,
+     false, false, false, 0, 2, 1, 3, kGridSampleInputs, kGridSampleOutputs, kGridSampleAttrs},
+    {NEF_OP_AFFINE_GRID, "AffineGrid", "affine_grid",
+     OpClass::Movement, InferRule::kAffineGrid, Cost::kElementsX4,
+     false, false, false, 0, 2, 1, 1, kAffineGridInputs, kAffineGridOutputs, kAffineGridAttrs},
+    {NEF_OP_ROI_ALIGN, "RoiAlign", "roi_align",
+     OpClass::Movement, InferRule::kRoiAlign, Cost::kElementsX16,
+     false, false, false, 0, 3, 1, 6, kRoiAlignInputs, kRoiAlignOutputs, kRoiAlignAttrs},
+    {NEF_OP_MAX_ROI_POOL, "MaxRoiPool", "max_roi_pool",
+     OpClass::Movement, InferRule::kMaxRoiPool, Cost::kElementsX16,
+     false, false, false, 0, 2, 1, 2, kMaxRoiPoolInputs, kMaxRoiPoolOutputs, kMaxRoiPoolAttrs},
+    {NEF_OP_MAX_UNPOOL, "MaxUnpool", "max_unpool",
+     OpClass::Movement, InferRule::kMaxUnpool, Cost::kNone,
+     false, false, false, 0, 3, 1, 3, kMaxUnpoolInputs, kMaxUnpoolOutputs, kMaxUnpoolAttrs},
+    {NEF_OP_DEFORM_CONV, "DeformConv", "deform_conv",
+     OpClass::Contraction, InferRule::kDeformConv, Cost::kConv,
+     false, false, false, 0, 5, 1, 6, kDeformConvInputs, kDeformConvOutputs, kDeformConvAttrs},
+    {NEF_OP_LP_POOL, "LpPool", "lp_pool",
+     OpClass::Reduction, InferRule::kPool, Cost::kPool,
+     false, false, false, 0, 1, 1, 7, kLpPoolInputs, kLpPoolOutputs, kLpPoolAttrs},
+    {NEF_OP_COL2IM, "Col2Im", "col2im",
+     OpClass::Movement, InferRule::kCol2im, Cost::kInputs,
+     false, false, false, 0, 3, 1, 3, kCol2ImInputs, kCol2ImOutputs, kCol2ImAttrs},
+    {NEF_OP_CENTER_CROP_PAD, "CenterCropPad", "center_crop_pad",
+     OpClass::Movement, InferRule::kCenterCropPad, Cost::kNone,
+     false, false, false, 0, 2, 1, 1, kCenterCropPadInputs, kCenterCropPadOutputs, kCenterCropPadAttrs},
+    {NEF_OP_DFT, "DFT", "dft",
+     OpClass::Reduction, InferRule::kDft, Cost::kElementsX16,
+     false, false, false, 0, 3, 1, 2, kDFTInputs, kDFTOutputs, kDFTAttrs},
+    {NEF_OP_STFT, "STFT", "stft",
+     OpClass::Reduction, InferRule::kStft, Cost::kElementsX16,
+     false, false, false, 0, 4, 1, 1, kSTFTInputs, kSTFTOutputs, kSTFTAttrs},
+    {NEF_OP_MEL_WEIGHT_MATRIX, "MelWeightMatrix", "mel_weight_matrix",
+     OpClass::Control, InferRule::kMelWeightMatrix, Cost::kElementsX16,
+     false, false, false, 0, 5, 1, 1, kMelWeightMatrixInputs, kMelWeightMatrixOutputs, kMelWeightMatrixAttrs},
+    {NEF_OP_HANN_WINDOW, "HannWindow", "hann_window",
+     OpClass::Control, InferRule::kWindowFunction, Cost::kElementsX16,
+     false, false, false, 0, 1, 1, 2, kHannWindowInputs, kHannWindowOutputs, kHannWindowAttrs},
+    {NEF_OP_HAMMING_WINDOW, "HammingWindow", "hamming_window",
+     OpClass::Control, InferRule::kWindowFunction, Cost::kElementsX16,
+     false, false, false, 0, 1, 1, 2, kHammingWindowInputs, kHammingWindowOutputs, kHammingWindowAttrs},
+    {NEF_OP_BLACKMAN_WINDOW, "BlackmanWindow", "blackman_window",
+     OpClass::Control, InferRule::kWindowFunction, Cost::kElementsX16,
+     false, false, false, 0, 1, 1, 2, kBlackmanWindowInputs, kBlackmanWindowOutputs, kBlackmanWindowAttrs},
+    {NEF_OP_DET, "Det", "det",
+     OpClass::Reduction, InferRule::kDet, Cost::kInputsX8,
+     false, false, false, 0, 1, 1, 0, kDetInputs, kDetOutputs, nullptr},
+    {NEF_OP_TENSOR_SCATTER, "TensorScatter", "tensor_scatter",
+     OpClass::Movement, InferRule::kTensorScatter, Cost::kNone,
+     false, false, false, 0, 3, 1, 2, kTensorScatterInputs, kTensorScatterOutputs, kTensorScatterAttrs},
+    {NEF_OP_CUMPROD, "CumProd", "cumprod",
+     OpClass::Reduction, InferRule::kCumsum, Cost::kElements,
+     false, false, false, 0, 2, 1, 2, kCumProdInputs, kCumProdOutputs, kCumProdAttrs},
+    {NEF_OP_BIT_CAST, "BitCast", "bit_cast",
+     OpClass::Movement, InferRule::kBitCast, Cost::kNone,
+     false, false, false, 0, 1, 1, 1, kBitCastInputs, kBitCastOutputs, kBitCastAttrs},
+    {NEF_OP_RANDOM_UNIFORM, "RandomUniform", "random_uniform",
+     OpClass::Control, InferRule::kRandom, Cost::kElementsX4,
+     false, false, false, 0, 1, 1, 4, kRandomUniformInputs, kRandomUniformOutputs, kRandomUniformAttrs},
+    {NEF_OP_RANDOM_NORMAL, "RandomNormal", "random_normal",
+     OpClass::Control, InferRule::kRandom, Cost::kElementsX16,
+     false, false, false, 0, 1, 1, 4, kRandomNormalInputs, kRandomNormalOutputs, kRandomNormalAttrs},
+    {NEF_OP_BERNOULLI, "Bernoulli", "bernoulli",
+     OpClass::Control, InferRule::kBernoulli, Cost::kElementsX4,
+     false, false, false, 0, 1, 1, 2, kBernoulliInputs, kBernoulliOutputs, kBernoulliAttrs},
+    {NEF_OP_MULTINOMIAL, "Multinomial", "multinomial",
+     OpClass::Control, InferRule::kMultinomial, Cost::kInputsX8,
+     false, false, false, 0, 1, 1, 3, kMultinomialInputs, kMultinomialOutputs, kMultinomialAttrs},
+    {NEF_OP_LINEAR_ATTENTION, "LinearAttention", "linear_attention",
+     OpClass::Attention, InferRule::kLinearAttention, Cost::kElementsX16,
+     false, false, false, 0, 6, 2, 4, kLinearAttentionInputs, kLinearAttentionOutputs, kLinearAttentionAttrs},
+    {NEF_OP_TF_IDF_VECTORIZER, "TfIdfVectorizer", "tf_idf_vectorizer",
+     OpClass::Reduction, InferRule::kTfIdf, Cost::kInputsX8,
+     false, false, false, 0, 1, 1, 8, kTfIdfVectorizerInputs, kTfIdfVectorizerOutputs, kTfIdfVectorizerAttrs},
     {NEF_OP_IF, "If", "if",
      OpClass::Control, InferRule::kBlocks, Cost::kNone,
      false, false, false, 2, 2, 1, 0, kIfInputs, kIfOutputs, nullptr},
@@ -1927,6 +2368,7 @@ const OpAlias kOpAliases[] = {
     {"Acos", NEF_OP_ACOS},
     {"Acosh", NEF_OP_ACOSH},
     {"Add", NEF_OP_ADD},
+    {"AffineGrid", NEF_OP_AFFINE_GRID},
     {"And", NEF_OP_AND},
     {"ArgMax", NEF_OP_ARGMAX},
     {"ArgMin", NEF_OP_ARGMIN},
@@ -1937,16 +2379,22 @@ const OpAlias kOpAliases[] = {
     {"Attention", NEF_OP_ATTENTION},
     {"AveragePool", NEF_OP_AVERAGE_POOL},
     {"BatchNormalization", NEF_OP_BATCH_NORMALIZATION},
+    {"Bernoulli", NEF_OP_BERNOULLI},
+    {"BitCast", NEF_OP_BIT_CAST},
     {"BitShift", NEF_OP_BIT_SHIFT},
     {"BitwiseAnd", NEF_OP_BITWISE_AND},
     {"BitwiseNot", NEF_OP_BITWISE_NOT},
     {"BitwiseOr", NEF_OP_BITWISE_OR},
     {"BitwiseXor", NEF_OP_BITWISE_XOR},
+    {"BlackmanWindow", NEF_OP_BLACKMAN_WINDOW},
     {"Cast", NEF_OP_CAST},
     {"CastLike", NEF_OP_CAST_LIKE},
     {"Ceil", NEF_OP_CEIL},
     {"Celu", NEF_OP_CELU},
+    {"CenterCropPad", NEF_OP_CENTER_CROP_PAD},
     {"Clip", NEF_OP_CLIP},
+    {"Col2Im", NEF_OP_COL2IM},
+    {"Compress", NEF_OP_COMPRESS},
     {"Concat", NEF_OP_CONCAT},
     {"ConstantOfShape", NEF_OP_CONSTANT_OF_SHAPE},
     {"Conv", NEF_OP_CONV},
@@ -1954,9 +2402,13 @@ const OpAlias kOpAliases[] = {
     {"ConvTranspose", NEF_OP_CONV_TRANSPOSE},
     {"Cos", NEF_OP_COS},
     {"Cosh", NEF_OP_COSH},
+    {"CumProd", NEF_OP_CUMPROD},
     {"CumSum", NEF_OP_CUMSUM},
+    {"DFT", NEF_OP_DFT},
+    {"DeformConv", NEF_OP_DEFORM_CONV},
     {"DepthToSpace", NEF_OP_DEPTH_TO_SPACE},
     {"DequantizeLinear", NEF_OP_DEQUANTIZE_LINEAR},
+    {"Det", NEF_OP_DET},
     {"Div", NEF_OP_DIV},
     {"DynamicQuantizeLinear", NEF_OP_DYNAMIC_QUANTIZE_LINEAR},
     {"Einsum", NEF_OP_EINSUM},
@@ -1979,7 +2431,10 @@ const OpAlias kOpAliases[] = {
     {"GlobalMaxPool", NEF_OP_GLOBAL_MAX_POOL},
     {"Greater", NEF_OP_GREATER},
     {"GreaterOrEqual", NEF_OP_GREATER_OR_EQUAL},
+    {"GridSample", NEF_OP_GRID_SAMPLE},
     {"GroupNormalization", NEF_OP_GROUP_NORMALIZATION},
+    {"HammingWindow", NEF_OP_HAMMING_WINDOW},
+    {"HannWindow", NEF_OP_HANN_WINDOW},
     {"HardSigmoid", NEF_OP_HARD_SIGMOID},
     {"HardSwish", NEF_OP_HARD_SWISH},
     {"Hardmax", NEF_OP_HARDMAX},
@@ -1994,22 +2449,29 @@ const OpAlias kOpAliases[] = {
     {"LeakyRelu", NEF_OP_LEAKY_RELU},
     {"Less", NEF_OP_LESS},
     {"LessOrEqual", NEF_OP_LESS_OR_EQUAL},
+    {"LinearAttention", NEF_OP_LINEAR_ATTENTION},
     {"Log", NEF_OP_LOG},
     {"LogSoftmax", NEF_OP_LOG_SOFTMAX},
     {"Loop", NEF_OP_LOOP},
     {"LpNormalization", NEF_OP_LP_NORMALIZATION},
+    {"LpPool", NEF_OP_LP_POOL},
     {"MatMul", NEF_OP_MATMUL},
     {"MatMulInteger", NEF_OP_MATMUL_INTEGER},
     {"MatMulNBits", NEF_OP_MATMUL_NBITS},
     {"Max", NEF_OP_MAX},
     {"MaxPool", NEF_OP_MAX_POOL},
+    {"MaxRoiPool", NEF_OP_MAX_ROI_POOL},
+    {"MaxUnpool", NEF_OP_MAX_UNPOOL},
     {"Mean", NEF_OP_MEAN},
     {"MeanVarianceNormalization", NEF_OP_MEAN_VARIANCE_NORMALIZATION},
+    {"MelWeightMatrix", NEF_OP_MEL_WEIGHT_MATRIX},
     {"Min", NEF_OP_MIN},
     {"Mish", NEF_OP_MISH},
     {"Mod", NEF_OP_MOD},
     {"Mul", NEF_OP_MUL},
+    {"Multinomial", NEF_OP_MULTINOMIAL},
     {"Neg", NEF_OP_NEG},
+    {"NonMaxSuppression", NEF_OP_NON_MAX_SUPPRESSION},
     {"NonZero", NEF_OP_NONZERO},
     {"Not", NEF_OP_NOT},
     {"OneHot", NEF_OP_ONE_HOT},
@@ -2022,6 +2484,8 @@ const OpAlias kOpAliases[] = {
     {"QuantizeLinear", NEF_OP_QUANTIZE_LINEAR},
     {"RMSNormalization", NEF_OP_RMS_NORMALIZATION},
     {"RNN", NEF_OP_RNN},
+    {"RandomNormal", NEF_OP_RANDOM_NORMAL},
+    {"RandomUniform", NEF_OP_RANDOM_UNIFORM},
     {"Range", NEF_OP_RANGE},
     {"Reciprocal", NEF_OP_RECIPROCAL},
     {"ReduceL1", NEF_OP_REDUCE_L1},
@@ -2038,8 +2502,10 @@ const OpAlias kOpAliases[] = {
     {"Reshape", NEF_OP_RESHAPE},
     {"Resize", NEF_OP_RESIZE},
     {"ReverseSequence", NEF_OP_REVERSE_SEQUENCE},
+    {"RoiAlign", NEF_OP_ROI_ALIGN},
     {"RotaryEmbedding", NEF_OP_ROTARY_EMBEDDING},
     {"Round", NEF_OP_ROUND},
+    {"STFT", NEF_OP_STFT},
     {"Scan", NEF_OP_SCAN},
     {"ScatterElements", NEF_OP_SCATTER_ELEMENTS},
     {"ScatterND", NEF_OP_SCATTER_ND},
@@ -2066,11 +2532,14 @@ const OpAlias kOpAliases[] = {
     {"Swish", NEF_OP_SILU},
     {"Tan", NEF_OP_TAN},
     {"Tanh", NEF_OP_TANH},
+    {"TensorScatter", NEF_OP_TENSOR_SCATTER},
+    {"TfIdfVectorizer", NEF_OP_TF_IDF_VECTORIZER},
     {"ThresholdedRelu", NEF_OP_THRESHOLDED_RELU},
     {"Tile", NEF_OP_TILE},
     {"TopK", NEF_OP_TOPK},
     {"Transpose", NEF_OP_TRANSPOSE},
     {"Trilu", NEF_OP_TRILU},
+    {"Unique", NEF_OP_UNIQUE},
     {"Unsqueeze", NEF_OP_UNSQUEEZE},
     {"Where", NEF_OP_WHERE},
     {"Xor", NEF_OP_XOR},
@@ -2078,6 +2547,7 @@ const OpAlias kOpAliases[] = {
     {"acos", NEF_OP_ACOS},
     {"acosh", NEF_OP_ACOSH},
     {"add", NEF_OP_ADD},
+    {"affine_grid", NEF_OP_AFFINE_GRID},
     {"and", NEF_OP_AND},
     {"arange", NEF_OP_RANGE},
     {"arg_max", NEF_OP_ARGMAX},
@@ -2094,18 +2564,24 @@ const OpAlias kOpAliases[] = {
     {"batch_norm", NEF_OP_BATCH_NORMALIZATION},
     {"batch_normalization", NEF_OP_BATCH_NORMALIZATION},
     {"batchnorm", NEF_OP_BATCH_NORMALIZATION},
+    {"bernoulli", NEF_OP_BERNOULLI},
+    {"bit_cast", NEF_OP_BIT_CAST},
     {"bit_shift", NEF_OP_BIT_SHIFT},
     {"bitwise_and", NEF_OP_BITWISE_AND},
     {"bitwise_not", NEF_OP_BITWISE_NOT},
     {"bitwise_or", NEF_OP_BITWISE_OR},
     {"bitwise_xor", NEF_OP_BITWISE_XOR},
+    {"blackman_window", NEF_OP_BLACKMAN_WINDOW},
     {"broadcast_to", NEF_OP_EXPAND},
     {"cast", NEF_OP_CAST},
     {"cast_like", NEF_OP_CAST_LIKE},
     {"ceil", NEF_OP_CEIL},
     {"celu", NEF_OP_CELU},
+    {"center_crop_pad", NEF_OP_CENTER_CROP_PAD},
     {"clamp", NEF_OP_CLIP},
     {"clip", NEF_OP_CLIP},
+    {"col2im", NEF_OP_COL2IM},
+    {"compress", NEF_OP_COMPRESS},
     {"concat", NEF_OP_CONCAT},
     {"constant_of_shape", NEF_OP_CONSTANT_OF_SHAPE},
     {"conv", NEF_OP_CONV},
@@ -2114,10 +2590,15 @@ const OpAlias kOpAliases[] = {
     {"convolution", NEF_OP_CONV},
     {"cos", NEF_OP_COS},
     {"cosh", NEF_OP_COSH},
+    {"cum_prod", NEF_OP_CUMPROD},
     {"cum_sum", NEF_OP_CUMSUM},
+    {"cumprod", NEF_OP_CUMPROD},
     {"cumsum", NEF_OP_CUMSUM},
+    {"deform_conv", NEF_OP_DEFORM_CONV},
     {"depth_to_space", NEF_OP_DEPTH_TO_SPACE},
     {"dequantize_linear", NEF_OP_DEQUANTIZE_LINEAR},
+    {"det", NEF_OP_DET},
+    {"dft", NEF_OP_DFT},
     {"div", NEF_OP_DIV},
     {"dynamic_quantize_linear", NEF_OP_DYNAMIC_QUANTIZE_LINEAR},
     {"einsum", NEF_OP_EINSUM},
@@ -2143,10 +2624,13 @@ const OpAlias kOpAliases[] = {
     {"greater", NEF_OP_GREATER},
     {"greater_equal", NEF_OP_GREATER_OR_EQUAL},
     {"greater_or_equal", NEF_OP_GREATER_OR_EQUAL},
+    {"grid_sample", NEF_OP_GRID_SAMPLE},
     {"group_norm", NEF_OP_GROUP_NORMALIZATION},
     {"group_normalization", NEF_OP_GROUP_NORMALIZATION},
     {"groupnorm", NEF_OP_GROUP_NORMALIZATION},
     {"gru", NEF_OP_GRU},
+    {"hamming_window", NEF_OP_HAMMING_WINDOW},
+    {"hann_window", NEF_OP_HANN_WINDOW},
     {"hard_sigmoid", NEF_OP_HARD_SIGMOID},
     {"hard_swish", NEF_OP_HARD_SWISH},
     {"hardmax", NEF_OP_HARDMAX},
@@ -2165,6 +2649,7 @@ const OpAlias kOpAliases[] = {
     {"less", NEF_OP_LESS},
     {"less_equal", NEF_OP_LESS_OR_EQUAL},
     {"less_or_equal", NEF_OP_LESS_OR_EQUAL},
+    {"linear_attention", NEF_OP_LINEAR_ATTENTION},
     {"log", NEF_OP_LOG},
     {"log_softmax", NEF_OP_LOG_SOFTMAX},
     {"logical_and", NEF_OP_AND},
@@ -2174,6 +2659,7 @@ const OpAlias kOpAliases[] = {
     {"loop", NEF_OP_LOOP},
     {"lp_norm", NEF_OP_LP_NORMALIZATION},
     {"lp_normalization", NEF_OP_LP_NORMALIZATION},
+    {"lp_pool", NEF_OP_LP_POOL},
     {"lrn", NEF_OP_LRN},
     {"lstm", NEF_OP_LSTM},
     {"mat_mul", NEF_OP_MATMUL},
@@ -2182,16 +2668,22 @@ const OpAlias kOpAliases[] = {
     {"matmul_nbits", NEF_OP_MATMUL_NBITS},
     {"max", NEF_OP_MAX},
     {"max_pool", NEF_OP_MAX_POOL},
+    {"max_roi_pool", NEF_OP_MAX_ROI_POOL},
+    {"max_unpool", NEF_OP_MAX_UNPOOL},
     {"maximum", NEF_OP_MAX},
     {"mean", NEF_OP_MEAN},
     {"mean_variance_normalization", NEF_OP_MEAN_VARIANCE_NORMALIZATION},
+    {"mel_weight_matrix", NEF_OP_MEL_WEIGHT_MATRIX},
     {"min", NEF_OP_MIN},
     {"minimum", NEF_OP_MIN},
     {"mish", NEF_OP_MISH},
     {"mod", NEF_OP_MOD},
     {"mul", NEF_OP_MUL},
+    {"multinomial", NEF_OP_MULTINOMIAL},
     {"mvn", NEF_OP_MEAN_VARIANCE_NORMALIZATION},
     {"neg", NEF_OP_NEG},
+    {"nms", NEF_OP_NON_MAX_SUPPRESSION},
+    {"non_max_suppression", NEF_OP_NON_MAX_SUPPRESSION},
     {"non_zero", NEF_OP_NONZERO},
     {"nonzero", NEF_OP_NONZERO},
     {"not", NEF_OP_NOT},
@@ -2206,6 +2698,8 @@ const OpAlias kOpAliases[] = {
     {"qlinear_conv", NEF_OP_QLINEAR_CONV},
     {"qlinear_matmul", NEF_OP_QLINEAR_MATMUL},
     {"quantize_linear", NEF_OP_QUANTIZE_LINEAR},
+    {"random_normal", NEF_OP_RANDOM_NORMAL},
+    {"random_uniform", NEF_OP_RANDOM_UNIFORM},
     {"range", NEF_OP_RANGE},
     {"reciprocal", NEF_OP_RECIPROCAL},
     {"reduce_l1", NEF_OP_REDUCE_L1},
@@ -2226,6 +2720,7 @@ const OpAlias kOpAliases[] = {
     {"rms_normalization", NEF_OP_RMS_NORMALIZATION},
     {"rmsnorm", NEF_OP_RMS_NORMALIZATION},
     {"rnn", NEF_OP_RNN},
+    {"roi_align", NEF_OP_ROI_ALIGN},
     {"rope", NEF_OP_ROTARY_EMBEDDING},
     {"rotary_embedding", NEF_OP_ROTARY_EMBEDDING},
     {"round", NEF_OP_ROUND},
@@ -2252,18 +2747,22 @@ const OpAlias kOpAliases[] = {
     {"split", NEF_OP_SPLIT},
     {"sqrt", NEF_OP_SQRT},
     {"squeeze", NEF_OP_SQUEEZE},
+    {"stft", NEF_OP_STFT},
     {"sub", NEF_OP_SUB},
     {"sum", NEF_OP_SUM},
     {"swish", NEF_OP_SILU},
     {"take", NEF_OP_GATHER},
     {"tan", NEF_OP_TAN},
     {"tanh", NEF_OP_TANH},
+    {"tensor_scatter", NEF_OP_TENSOR_SCATTER},
+    {"tf_idf_vectorizer", NEF_OP_TF_IDF_VECTORIZER},
     {"thresholded_relu", NEF_OP_THRESHOLDED_RELU},
     {"tile", NEF_OP_TILE},
     {"top_k", NEF_OP_TOPK},
     {"topk", NEF_OP_TOPK},
     {"transpose", NEF_OP_TRANSPOSE},
     {"trilu", NEF_OP_TRILU},
+    {"unique", NEF_OP_UNIQUE},
     {"unsqueeze", NEF_OP_UNSQUEEZE},
     {"where", NEF_OP_WHERE},
     {"xor", NEF_OP_XOR},

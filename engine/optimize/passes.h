@@ -6,12 +6,12 @@
 // One function and one file per pass; optimize.cc lists them in order.
 namespace nef::optimize {
 
-// Depends on nothing but its inputs and attributes, and changes nothing else. Control ops are left
-// out: the result of a ShapeExpr is stated by its output's content, others hold blocks.
+// Depends on nothing but its inputs and attributes, and changes nothing else. Left out: ShapeExpr,
+// whose result is stated by its output's content, and ops that hold blocks.
 inline bool is_pure(nef_op op) {
   const ir::OpClass cls = ir::spec(op).cls;
   return cls != ir::OpClass::Effect && cls != ir::OpClass::Collective &&
-         cls != ir::OpClass::Control;
+         op != NEF_OP_SHAPE_EXPR && !ir::has_blocks(op);
 }
 
 // Gives the bytes of its first input another shape.

@@ -286,6 +286,8 @@ class Fusion {
 
   void absorb(NodeId n) {
     const NodeId root = members_[n].root;
+    // The addition before a norm comes alone: what makes its operands is a region of its own.
+    if (role_of(root) == kNorm) return;
     for (ValueId v : graph_.inputs(n)) {
       const NodeId p = candidate(v, root);
       if (p == kNone || !same_shape(v, root)) continue;
@@ -295,33 +297,24 @@ class Fusion {
         continue;
       }
       // One contraction a region.
-      if (role != kHead || members_[root].head != kNone || role_of(root) == kNorm) continue;
+      if (role != kHead || members_[root].head != kNone) continue;
       join(p, n, root);
       members_[root].head = p;
     }
   }
 
-  // Only the data input of a norm takes producers, and only of the norm's own shape.
+  // Only the data input of a norm takes a producer: an addition (of a residual) of the norm's own
+  // shape, without broadcasting. That is what backends serve; a longer chain would only be refused
+  // whole and fall apart.
   void absorb_first(NodeId n) {
     const ValueId v = graph_.inputs(n)[0];
     const NodeId p = candidate(v, n);
-    if (p == kNone || role_of(p) != kElementwise) return;
+    if (p == kNone || graph_.op(p) != NEF_OP_ADD) return;
     if (!same_shape(v, n) || flows_from_contraction(p, n)) return;
     for (ValueId operand : graph_.inputs(p)) {
-      if (operand != kNone && !broadcasts_for_certain(operand, n)) return;
+      if (!same_shape(operand, n)) return;
     }
     join(p, n, n);
-  }
-
-  // To a backend one symbol looks like another, so it would take two dims that may turn out to be
-  // 1 and 5 for equal ones.
-  bool broadcasts_for_certain(ValueId v, NodeId root) const {
-    const auto from = graph_.dims(v), to = graph_.dims(graph_.output(root));
-    for (size_t i = 1; i <= from.size(); ++i) {
-      const ir::Dim d = from[from.size() - i];
-      if (d != 1 && (i > to.size() || d != to[to.size() - i])) return false;
-    }
-    return true;
   }
 
   // Would the node rather be part of an epilogue? There it costs no pass over memory at all.

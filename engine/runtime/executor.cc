@@ -585,7 +585,7 @@ std::vector<ir::Shape> Executor::sizes_by_inference(const Frame& frame, Level bo
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i] == ir::kNone) continue;
     const void* data = nullptr;
-    for (uint32_t k = 0; compile::is_host_input(graph.op(root), i) && k < step.value_count; ++k) {
+    for (uint32_t k = 0; ir::is_host_input(graph.op(root), i) && k < step.value_count; ++k) {
       if (program_->step_values[step.first_value + k].value != inputs[i]) continue;
       data = frame.tensors[step.first_value + k].data;
     }

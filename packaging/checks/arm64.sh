@@ -10,8 +10,9 @@
 set -euo pipefail
 . "$(dirname "$0")/../dev/lib.sh"
 wants_help "$@" && { print_help "$0"; exit 0; }
-filter='Policy.*:*/add:*/exp:*/cast:*/matmul:*/gemm:*/conv:*/reduce_sum:*/softmax:*/layer_normalization'
-filter+=':*/attention:*/gather:*/transpose:*/concat:*/top_k:*/max_pool:*/resize:Served.*'
+ops=(Add Exp Cast MatMul Gemm Conv ReduceSum Softmax LayerNormalization Attention Gather Transpose Concat TopK MaxPool
+  Resize)
+filter="Policy.*:Served.*$(printf ':*/%s' "${ops[@]}")"
 while [ $# -gt 0 ]; do
   case "$1" in
     --filter) filter="${2:?--filter needs a pattern}" && shift 2 ;;

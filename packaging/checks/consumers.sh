@@ -100,7 +100,7 @@ TIMEFORMAT='%R %U %S'
 cold=$({ time go build -o app . 2>&3; } 3>&2 2>&1) || die "go build failed" "$cold"
 expect "product" "$product" "$(./app)"
 expect "no shared C++ library is needed" none "$(ldd app | grep -E 'stdc\+\+|libgcc' || echo none)"
-expect "go vet" "" "$(go vet ./... 2>&1)"
+expect "go vet" clean "$(go vet ./... 2>&1 && echo clean)"
 expect "with -race" "$product" "$(go run -race . 2>&1)"
 [ ! -f "$dist/nef-$version-linux-arm64.tar.gz" ] || expect "for arm64, under qemu" "$product" "$(CC=aarch64-linux-gnu-gcc CGO_ENABLED=1 GOARCH=arm64 \
   go build -o app-arm64 . 2>&1 && qemu-aarch64-static -L /usr/aarch64-linux-gnu ./app-arm64)"

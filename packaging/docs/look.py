@@ -32,14 +32,14 @@ async function look(page) {
   if (!doc.querySelector("main h1")) out.push(page + ": no heading");
   if (root.scrollWidth > width) out.push(page + ": " + root.scrollWidth + " wide in a window of " + width);
   if (doc.styleSheets.length != 1) out.push(page + ": no style sheet");
-  const size = parseFloat(frame.contentWindow.getComputedStyle(doc.querySelector("main p")).fontSize);
+  const size = parseFloat(frame.contentWindow.getComputedStyle(doc.querySelector("main p") || doc.body).fontSize);
   if (size < 15) out.push(page + ": text of " + size + " px");
   for (const box of doc.querySelectorAll("main pre, main .wide, main figure"))
     if (box.getBoundingClientRect().right > width + 1) out.push(page + ": a box ends outside the window");
   frame.remove();
 }
 (async () => {
-  for (const page of pages) await look(page);
+  for (const page of pages) await look(page).catch(fault => out.push(page + ": " + fault));
   await fetch("/found", {method: "POST", body: JSON.stringify(out)});
 })();
 </script>"""

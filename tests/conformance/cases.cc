@@ -9,7 +9,7 @@ CaseList cases_for(nef_op op) {
                          add_softmax_cases,   add_reduce_cases,   add_norm_cases,
                          add_window_cases,    add_movement_cases, add_index_cases,
                          add_attention_cases, add_resize_cases,   add_rnn_cases,
-                         add_quant_cases};
+                         add_quant_cases,     add_sampling_cases, add_signal_cases};
   for (const auto& family : families) {
     if (family(op, out)) break;
   }

@@ -24,5 +24,7 @@ bool add_attention_cases(nef_op op, CaseList& out);
 bool add_resize_cases(nef_op op, CaseList& out);  // and Einsum
 bool add_rnn_cases(nef_op op, CaseList& out);
 bool add_quant_cases(nef_op op, CaseList& out);
+bool add_sampling_cases(nef_op op, CaseList& out);
+bool add_signal_cases(nef_op op, CaseList& out);
 
 }  // namespace nef::conformance

@@ -187,6 +187,13 @@ void add_blocks(nef_op op, CaseList& out) {
                       "_b" + std::to_string(b)});
     list.push_back(
         {{0, 3, 2, 2}, {}, attrs(op).set_int(NEF_SPACE_TO_DEPTH_BLOCKSIZE, 2).build(), ""});
+    list.push_back({{2, 3, 6, 4},
+                    {},
+                    attrs(op)
+                        .set_int(NEF_SPACE_TO_DEPTH_BLOCKSIZE, 2)
+                        .set_string(NEF_SPACE_TO_DEPTH_MODE, "CRD")
+                        .build(),
+                    "_crd"});
   } else {
     for (const char* mode : {"DCR", "CRD"}) {
       for (int64_t b : {1, 2, 3}) {

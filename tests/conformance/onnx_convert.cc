@@ -74,6 +74,14 @@ void convert_resize(Work& w) {
   if (mode != nullptr && mode->s == "tf_half_pixel_for_nn") w.skip = "mode removed from ONNX";
 }
 
+// Opset 16 named the modes of GridSample after two dimensions.
+void rename_mode(Work& w) {
+  for (Attribute& a : w.attributes) {
+    if (a.name == "mode" && a.s == "bilinear") a.s = "linear";
+    if (a.name == "mode" && a.s == "bicubic") a.s = "cubic";
+  }
+}
+
 void convert_batch_norm(Work& w) {
   const Attribute* training = w.find("training_mode");
   if ((training != nullptr && training->i != 0) || w.n_outputs > 1) w.skip = "training mode";
@@ -90,6 +98,15 @@ void apply_rules(Work& w) {
   if (w.opset < 13 && (type == "Softmax" || type == "LogSoftmax" || type == "Hardmax")) {
     w.skip = "two-dimensional softmax of opset 12 and older";
   }
+  if (type == "DFT" && w.opset < 20) {
+    const Attribute* axis = w.find("axis");
+    w.set_input(2, scalar(NEF_INT64, axis == nullptr ? 1.0 : static_cast<double>(axis->i)));
+    w.remove("axis");
+  }
+  if (type == "GridSample") rename_mode(w);
+  if (type == "LinearAttention") w.remove("chunk_size");  // a hint
+  if (type == "Range") w.remove("stash_type");
+  if (type == "Bernoulli") w.skip = "random numbers of another generator";
   if (type == "Reshape") w.ints_to_input("shape", 1);
   if (type == "Slice") convert_slice(w);
   if (type == "Split") convert_split(w);
@@ -158,10 +175,9 @@ std::vector<int64_t> convert_attributes(Work& w) {
   return w.skip.empty() ? builder.build() : std::vector<int64_t>{};
 }
 
-// The shape of NonZero depends on its data; ranges of 16-bit floats are not read by inference.
-bool shape_can_be_inferred(nef_op op, nef_dtype dtype) {
-  const bool narrow = dtype == NEF_FLOAT16 || dtype == NEF_BFLOAT16;
-  return op != NEF_OP_NONZERO && !(op == NEF_OP_RANGE && narrow);
+bool shape_can_be_inferred(nef_op op) {
+  return op != NEF_OP_NONZERO && op != NEF_OP_COMPRESS && op != NEF_OP_UNIQUE &&
+         op != NEF_OP_NON_MAX_SUPPRESSION;
 }
 
 Case build_case(Work& w, std::vector<int64_t> words, const std::vector<Tensor>& outputs) {
@@ -174,12 +190,20 @@ Case build_case(Work& w, std::vector<int64_t> words, const std::vector<Tensor>& 
     if (w.inputs[i].dtype == NEF_DTYPE_INVALID) ids.push_back(-1);
     else ids.push_back(host ? b.host(std::move(w.inputs[i])) : b.input(std::move(w.inputs[i])));
   }
-  if (!shape_can_be_inferred(w.op, outputs[0].dtype)) {
-    b.typed_node(w.op, std::move(ids), std::move(words), {{outputs[0].dtype, outputs[0].dims, {}}});
+  size_t required = 0;
+  while (required < spec.n_outputs && !spec.outputs[required].optional) ++required;
+  const size_t n_outputs = std::max(w.n_outputs, required);
+  if (!shape_can_be_inferred(w.op)) {
+    // What the published result looks like; an empty tensor for an output without a name.
+    std::vector<Tensor> typed(n_outputs);
+    size_t next = 0;
+    for (size_t i = 0; i < w.node.outputs.size(); ++i) {
+      if (w.node.outputs[i].empty()) continue;
+      typed[i] = {outputs[next].dtype, outputs[next].dims, {}};
+      ++next;
+    }
+    b.typed_node(w.op, std::move(ids), std::move(words), std::move(typed));
   } else {
-    size_t required = 0;
-    while (required < spec.n_outputs && !spec.outputs[required].optional) ++required;
-    const size_t n_outputs = std::max(w.n_outputs, required);
     uint32_t unwanted = 0;
     for (size_t i = 0; i < n_outputs; ++i) {
       if (i >= w.n_outputs || w.node.outputs[i].empty()) unwanted |= 1u << i;
@@ -193,7 +217,7 @@ Case build_case(Work& w, std::vector<int64_t> words, const std::vector<Tensor>& 
 
 Converted convert(const Node& node, int64_t opset, std::vector<Tensor> inputs,
                   const std::vector<Tensor>& outputs) {
-  const nef_op op = ir::find_op(node.op_type);
+  const nef_op op = ir::find_op(node.op_type == "Scatter" ? "ScatterElements" : node.op_type);
   if (op == 0 || ir::spec(op).internal || ir::spec(op).n_blocks != 0)
     return {"op " + node.op_type + " is not in the op table", {}};
   Work w{op, node, opset, node.attributes, std::move(inputs), node.outputs.size(), {}};

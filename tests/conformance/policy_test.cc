@@ -199,6 +199,103 @@ TEST(Policy, NormsOfConstantRowsGiveTheBias) {
   }
 }
 
+TEST(Policy, QuantizingRoundsHalvesToEven) {
+  const std::vector<double> x = {-7.5, -2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 3.5, 7.5};
+  expect_values(single("ties", NEF_OP_QUANTIZE_LINEAR,
+                       {vec(NEF_FLOAT32, x), scalar(NEF_FLOAT32, 1), scalar(NEF_UINT8, 7)},
+                       attrs(NEF_OP_QUANTIZE_LINEAR).build()),
+                {0, 5, 5, 7, 7, 9, 9, 11, 15});
+  expect_values(single("saturates", NEF_OP_QUANTIZE_LINEAR,
+                       {vec(NEF_FLOAT32, {1e30, -1e30, kInf, -kInf, kNan, 300}),
+                        scalar(NEF_FLOAT32, 1), scalar(NEF_INT8, 3)},
+                       attrs(NEF_OP_QUANTIZE_LINEAR).build()),
+                {127, -128, 127, -128, 3, 127});
+}
+
+TEST(Policy, ScalesPerAxisAndPerBlock) {
+  const Tensor scale = vec(NEF_FLOAT32, {0.5, 2, 10}), zero = vec(NEF_INT8, {0, 1, -1});
+  const Tensor x = values(NEF_FLOAT32, {3, 2}, {1, -2, 4, -6, 50, -20});
+  const auto axis0 = attrs(NEF_OP_QUANTIZE_LINEAR).set_int(NEF_QUANTIZE_LINEAR_AXIS, 0).build();
+  expect_values(single("axis", NEF_OP_QUANTIZE_LINEAR, {x, scale, zero}, axis0),
+                {2, -4, 3, -2, 4, -3});
+  const auto back = attrs(NEF_OP_DEQUANTIZE_LINEAR).set_int(NEF_DEQUANTIZE_LINEAR_AXIS, 0).build();
+  expect_values(single("axis", NEF_OP_DEQUANTIZE_LINEAR,
+                       {values(NEF_INT8, {3, 2}, {2, -4, 3, -2, 4, -3}), scale, zero}, back),
+                {1, -2, 4, -6, 50, -20});
+  const auto blocks = attrs(NEF_OP_DEQUANTIZE_LINEAR)
+                          .set_int(NEF_DEQUANTIZE_LINEAR_AXIS, 0)
+                          .set_int(NEF_DEQUANTIZE_LINEAR_BLOCK_SIZE, 2)
+                          .build();
+  expect_values(single("blocks", NEF_OP_DEQUANTIZE_LINEAR,
+                       {vec(NEF_INT8, {1, 2, 3, 4, 5}), vec(NEF_FLOAT32, {1, 10, 100})}, blocks),
+                {1, 2, 30, 40, 500});
+}
+
+TEST(Policy, RecurrentLayersStopAtTheSequencesEnd) {
+  // h = x + h, so a state is the sum of what was seen.
+  const Tensor x = values(NEF_FLOAT32, {3, 2, 1}, {1, 10, 2, 20, 4, 40});
+  const Tensor one = values(NEF_FLOAT32, {1, 1, 1}, {1});
+  const auto sums = [&](const char* direction) {
+    return attrs(NEF_OP_RNN)
+        .set_string(NEF_RNN_ACTIVATIONS, "Affine")
+        .set_string(NEF_RNN_DIRECTION, direction)
+        .build();
+  };
+  const Tensor lengths = vec(NEF_INT32, {3, 2});
+  expect_values(
+      single("forward", NEF_OP_RNN, {x, one, one, Tensor{}, lengths}, sums("forward"), {}, 2),
+      {1, 10, 3, 30, 7, 0});
+  expect_values(
+      single("reverse", NEF_OP_RNN, {x, one, one, Tensor{}, lengths}, sums("reverse"), {}, 2),
+      {7, 30, 6, 20, 4, 0});
+}
+
+TEST(Policy, PackedWeights) {
+  // Two blocks of 8: nibbles 0, 1, ..., 15 less 8, times 1 and 2.
+  const Tensor b{NEF_UINT8, {1, 2, 4}, {0x10, 0x32, 0x54, 0x76, 0x98, 0xba, 0xdc, 0xfe}};
+  const auto words = attrs(NEF_OP_MATMUL_NBITS)
+                         .set_int(NEF_MATMUL_NBITS_K, 16)
+                         .set_int(NEF_MATMUL_NBITS_N, 1)
+                         .set_int(NEF_MATMUL_NBITS_BITS, 4)
+                         .set_int(NEF_MATMUL_NBITS_BLOCK_SIZE, 8)
+                         .build();
+  std::vector<double> eye(16 * 16, 0);
+  for (size_t i = 0; i < 16; ++i) eye[17 * i] = 1;
+  expect_values(single("nibbles", NEF_OP_MATMUL_NBITS,
+                       {values(NEF_FLOAT32, {16, 16}, eye), b, vec(NEF_FLOAT32, {1, 2})}, words),
+                {-8, -7, -6, -5, -4, -3, -2, -1, 0, 2, 4, 6, 8, 10, 12, 14});
+}
+
+TEST(Policy, RemainderOfFloatsHasTheDivisorsSign) {
+  const Tensor a = vec(NEF_FLOAT32, {-5.5, 5.5, -5.5, 6}), b = vec(NEF_FLOAT32, {2, -2, -2, 3});
+  expect_values(single("mod", NEF_OP_MOD, {a, b}, attrs(NEF_OP_MOD).build()), {0.5, -0.5, -1.5, 0});
+}
+
+TEST(Policy, ShiftsKeepTheSign) {
+  const Tensor a = vec(NEF_INT8, {-8, -8, -1, 64, 1}), b = vec(NEF_INT8, {1, 8, -1, 6, 7});
+  const auto way = [](const char* direction) {
+    return attrs(NEF_OP_BIT_SHIFT).set_string(NEF_BIT_SHIFT_DIRECTION, direction).build();
+  };
+  expect_values(single("right", NEF_OP_BIT_SHIFT, {a, b}, way("RIGHT")), {-4, -1, -1, 1, 0});
+  expect_values(single("left", NEF_OP_BIT_SHIFT, {a, b}, way("LEFT")), {-16, 0, 0, 0, -128});
+}
+
+TEST(Policy, FourierTransformOfAnImpulse) {
+  const auto words = attrs(NEF_OP_DFT).set_int(NEF_DFT_ONESIDED, 1).build();
+  expect_values(
+      single("impulse", NEF_OP_DFT, {values(NEF_FLOAT32, {1, 4, 1}, {3, 0, 0, 0})}, words),
+      {3, 0, 3, 0, 3, 0});
+}
+
+TEST(Policy, SmallDeterminantsAndWindows) {
+  expect_values(
+      single("det", NEF_OP_DET, {values(NEF_FLOAT32, {2, 2, 2}, {0, 1, 1, 0, 2, 3, 4, 5})}),
+      {-1, -2});
+  expect_values(
+      single("hann", NEF_OP_HANN_WINDOW, {scalar(NEF_INT64, 4)}, attrs(NEF_OP_HANN_WINDOW).build()),
+      {0, 0.5, 1, 0.5});
+}
+
 TEST(Policy, EmptyBatchBroadcasts) {
   expect_values(single("matmul", NEF_OP_MATMUL,
                        {make(NEF_FLOAT32, {0, 3, 4}, Fill::Small),

@@ -15,6 +15,8 @@ namespace {
 const std::vector<InferCase> kReshape = register_cases({
     {"Reshape", "", "f32[2 3], i64[2]={3 2}", "f32[3 2]"},
     {"Reshape", "", "f32[2 3], i64[1]={-1}", "f32[6]"},
+    {"Reshape", "", "f32[0 3], i64[2]={0 7}", "f32[0 7]"},
+    {"Reshape", "", "f32[2 3], i64[2]={0 7}", "!shape_mismatch elements"},
     {"Reshape", "", "f32[B S 384], i64[4]={0 0 12 32}", "f32[B S 12 32]"},
     {"Reshape", "", "f32[B S 12 32], i64[3]={B S -1}", "f32[B S 384]"},
     {"Reshape", "", "f32[B S 12 32], i64[2]={-1 384}", "f32[B*S 384]"},
@@ -45,7 +47,7 @@ const std::vector<InferCase> kReshape = register_cases({
     {"Reshape", "allowzero=1", "f32[0 8 2], i64[3]={0 0 4}", "f32[0 0 4]"},
     {"Reshape", "allowzero=1", "f32[2 8], i64[2]={0 16}", "!shape_mismatch"},
     {"Reshape", "allowzero=1", "f32[0 8], i64[2]={0 -1}", "!invalid_argument allowzero"},
-    {"Reshape", "", "f32[0 8 2], i64[3]={0 0 4}", "!shape_mismatch"},
+    {"Reshape", "", "f32[0 8 2], i64[3]={0 0 4}", "f32[0 8 4]"},
     {"Reshape", "", "f32[4611686018427387904 4 0], i64[2]={0 0}", "!shape_mismatch"},
     {"Reshape", "", "f32[4611686018427387904 4 0], i64[1]={-1}", "f32[0]"},
     {"Flatten", "", "f32[B 3 4 5]", "f32[B 60]"},
