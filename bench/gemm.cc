@@ -37,7 +37,7 @@ double median_seconds(const Shape& s) {
   AlignedBuffer<float> a(s.m * s.k), b(s.k * s.n), c(s.m * s.n);
   AlignedBuffer<float> packed(nef::cpu::packed_b_size<float>(s.k, s.n));
   GemmBlock<float> g;
-  AlignedBuffer<float> scratch(nef::cpu::gemm_a_buffer<float>(g.blocking));
+  AlignedBuffer<float> scratch(nef::cpu::gemm_a_buffer<float>(g.blocking, s.m, s.k));
   fill(a.data(), s.m * s.k);
   fill(b.data(), s.k * s.n);
   ops.pack_b(b.data(), s.n, 1, s.k, s.n, packed.data());

@@ -195,8 +195,8 @@ size_t unique_scratch(const Call& c) {
   return 4 * static_cast<size_t>(detail::slices_of(c).length + 1) * sizeof(int64_t);
 }
 
-// Sorts the slices' numbers into `order` and writes where each group of equal ones begins in it, and
-// the end, to `begin`; returns the number of groups.
+// Sorts the slices' numbers into `order` and writes where each group of equal ones begins in it,
+// and the end, to `begin`; returns the number of groups.
 template <class V>
 int64_t group_equal(const detail::Slices<V>& s, int64_t* order, int64_t* begin) {
   const int64_t n = s.length;

@@ -272,7 +272,6 @@ void make_blocks(nef_op op, std::span<LazyTensor* const> inputs, std::vector<int
   Kept kept;
   std::vector<ir::Graph::Block> blocks;
   std::vector<ir::Operand> operands;
-  std::vector<ir::Inferred> results;
   {
     std::unique_lock lock(lazy_mutex());
     BlockCapture::Captures captures;
@@ -300,10 +299,11 @@ void make_blocks(nef_op op, std::span<LazyTensor* const> inputs, std::vector<int
   for (size_t i = 0; i < all.size(); ++i) {
     operands.push_back(lazy_operand(all[i], false, &storage[i]));
   }
-  {
-    std::lock_guard lock(lazy_mutex());
-    results = ir::infer_blocks(op, attrs, operands, blocks, lazy_pool());
-  }
+  // Held until the node keeps the expressions of its types.
+  std::lock_guard lock(lazy_mutex());
+  make_room_for_expressions();
+  const std::vector<ir::Inferred> results =
+      ir::infer_blocks(op, attrs, operands, blocks, lazy_pool());
   if (results.empty()) fail(NEF_INVALID_ARGUMENT, ir::spec(op).snake, "gives no values");
   LazyNode* node = make_block_node(op, all, attr_words, std::move(blocks), results);
   for (LazyTensor& t : node->outputs()) outs->push_back(&t);

@@ -174,6 +174,8 @@ void LazyFactory::register_symbolic(LazyNode* node) {
   if (node->symbolic_) SymbolicNodes::get().add(node);
 }
 
+void make_room_for_expressions() { SymbolicNodes::get().make_room(); }
+
 void retain(LazyTensor* t) { t->node->refs_.fetch_add(1, std::memory_order_relaxed); }
 
 void release(LazyTensor* t) {
@@ -241,7 +243,7 @@ LazyTensor* make_placeholder(std::string_view name, nef_dtype dtype,
   }
   ir::Shape shape;
   std::lock_guard lock(lazy_mutex());
-  SymbolicNodes::get().make_room();
+  make_room_for_expressions();
   for (const DimSpec& d : dims) {
     if (!d.symbol.empty()) {
       if (d.min < 0 || d.max < d.min) {
@@ -268,14 +270,16 @@ LazyTensor* make_placeholder(std::string_view name, nef_dtype dtype,
   return &node->outputs()[0];
 }
 
-[[gnu::noinline]] static LazyTensor* new_parameter(const LeafOutput& out) {
-  return &LazyFactory::create<LeafOutput>(LazyNode::Kind::Parameter, 0, {}, {}, {&out, 1})
-              ->outputs()[0];
+static LazyTensor* new_parameter(const LeafOutput& out) {
+  LazyNode* node = LazyFactory::create<LeafOutput>(LazyNode::Kind::Parameter, 0, {}, {}, {&out, 1});
+  LazyFactory::register_symbolic(node);
+  return &node->outputs()[0];
 }
 
 LazyTensor* make_parameter(nef_dtype dtype) { return new_parameter({dtype, ir::Shape()}); }
 
 LazyTensor* make_parameter(const LazyTensor* like, int64_t sliced_axis) {
+  std::lock_guard lock(lazy_mutex());
   const std::span<const Dim> dims = like->dims();
   LeafOutput out{like->dtype, ir::Shape()};
   for (size_t i = 0; i < dims.size(); ++i) {
@@ -290,6 +294,7 @@ LazyNode* make_block_node(nef_op op, std::span<LazyTensor* const> inputs,
   LazyNode* node =
       LazyFactory::create<ir::Inferred>(LazyNode::Kind::Op, op, inputs, attr_words, results);
   LazyFactory::set_blocks(node, std::move(blocks));
+  LazyFactory::register_symbolic(node);
   LazyFactory::add_refs(node, static_cast<uint32_t>(results.size()) - 1);
   return node;
 }
@@ -379,7 +384,7 @@ void make_op(nef_op op, std::span<LazyTensor* const> inputs, std::vector<int64_t
   }
   if (symbolic) {
     lock.lock();
-    SymbolicNodes::get().make_room();
+    make_room_for_expressions();
     run_inference(lazy_pool());
   }
   LazyNode* node =

@@ -13,6 +13,9 @@ namespace nef::build {
 std::mutex& lazy_mutex();
 ir::DimPool& lazy_pool();
 uint64_t next_epoch();  // under lazy_mutex()
+// Before lazy_pool() gets expressions: it may forget those that no tensor needs. Under
+// lazy_mutex(), which is held until a node keeps the new ones.
+void make_room_for_expressions();
 // What inference may know of a value; `storage` holds elements that are not content already.
 ir::Operand lazy_operand(const LazyTensor* t, bool host, std::vector<ir::Dim>* storage);
 // A node with blocks; the caller owns one reference for each result.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "engine/ir/blocks.h"
 #include "engine/optimize/optimize.h"
 
 // One function and one file per pass; optimize.cc lists them in order.
@@ -10,8 +11,8 @@ namespace nef::optimize {
 // whose result is stated by its output's content, and ops that hold blocks.
 inline bool is_pure(nef_op op) {
   const ir::OpClass cls = ir::spec(op).cls;
-  return cls != ir::OpClass::Effect && cls != ir::OpClass::Collective &&
-         op != NEF_OP_SHAPE_EXPR && !ir::has_blocks(op);
+  return cls != ir::OpClass::Effect && cls != ir::OpClass::Collective && op != NEF_OP_SHAPE_EXPR &&
+         !ir::has_blocks(op);
 }
 
 // Gives the bytes of its first input another shape.

@@ -86,8 +86,8 @@ void Layout::place_values() {
     const auto dims = graph.dims(v);
     Level level = level_of(v, dims);
     // The elements of a computed shape may be known later than its length.
-    const bool shape = graph.def(v) == ir::ValueDef::Node &&
-                       graph.op(graph.producer(v)) == NEF_OP_SHAPE_EXPR;
+    const bool shape =
+        graph.def(v) == ir::ValueDef::Node && graph.op(graph.producer(v)) == NEF_OP_SHAPE_EXPR;
     if (shape) level = std::max(level, level_of(v, graph.content(v)));
     if (!late()) continue;
     dims_begin_.push_back(at[level]);
@@ -151,7 +151,7 @@ Level Layout::scratch_level(const Step& step) const {
 std::span<const int64_t> Layout::dims(const Binding& binding, Level bound, ValueId v) const {
   const Binding* b = &binding;
   for (Level k = level(v); k < bound; ++k) b = b->before.get();
-  return {b->dims.data() + dims_begin_[v], program_.graph->dims(v).size()};
+  return {b->dims.data() + dims_begin(v), program_.graph->dims(v).size()};
 }
 
 uint16_t Layout::step_space(const Step& step) const {
