@@ -33,8 +33,9 @@ func Call(op string, inputs []*Value, attrs Attrs, outputs int) []*Value {
 		return outs
 	}
 	open := slices.ContainsFunc(inputs, func(in *Value) bool { return in != nil && in.open })
+	param := slices.ContainsFunc(inputs, func(in *Value) bool { return in != nil && in.param })
 	for _, out := range outs {
-		out.open = open
+		out.open, out.param = open, param
 	}
 	return outs
 }
@@ -148,9 +149,9 @@ func (a *attrArgs) freeNames() {
 	}
 }
 
-// Open reports whether the value depends on a placeholder, so that it has no elements before a
-// graph runs. Values that do not can be executed.
-func (v *Value) Open() bool { return v != nil && v.open }
+// Open reports whether the value depends on a placeholder or on a parameter of a body, so that it
+// has no elements before a graph runs. Values that do not can be executed.
+func (v *Value) Open() bool { return v != nil && (v.open || v.param) }
 
 // KnownInts are the elements of an Int64 or Int32 scalar or vector that follow from the shapes and
 // constants it was made of, whatever the placeholders behind it hold; false where they are not all

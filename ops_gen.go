@@ -2364,7 +2364,8 @@ type ResizeOptions struct {
 	// Axes: nil means absent.
 	Axes []int
 	// CoordinateTransformationMode: "half_pixel", "half_pixel_symmetric", "pytorch_half_pixel",
-	// "align_corners", "asymmetric", "tf_crop_and_resize"; empty means "half_pixel".
+	// "align_corners", "asymmetric", "tf_crop_and_resize", "tf_half_pixel_for_nn"; empty means
+	// "half_pixel".
 	CoordinateTransformationMode string
 	// CubicCoeffA: nil means -0.75.
 	CubicCoeffA        *float64
@@ -2378,8 +2379,9 @@ type ResizeOptions struct {
 }
 
 // Resize: x sampled on another grid; exactly one of scales (a float32 factor per axis) and sizes is
-// given, for the axes in axes (all by default). roi is read only by tf_crop_and_resize. Absent
-// inputs are nil. At most one options struct is meant; the last one counts.
+// given, for the axes in axes (all by default). roi is read only by tf_crop_and_resize.
+// tf_half_pixel_for_nn is of opset 11 only: half_pixel without its last half. Absent inputs are
+// nil. At most one options struct is meant; the last one counts.
 func Resize(x, scales *Value, sizes []int, mode string, opts ...ResizeOptions) *Value {
 	o := lastOption(opts)
 	attrs := []attr{stringAttr(attrResizeMode, mode)}

@@ -31,6 +31,7 @@ double source_coordinate(const ResizeAxis& a, int64_t o, std::string_view mode) 
     const double center = static_cast<double>(a.in) / 2;
     return center * (1 - static_cast<double>(a.out) / length) + half_pixel;
   }
+  if (mode == "tf_half_pixel_for_nn") return half_pixel + 0.5;
   if (mode == "tf_crop_and_resize") {
     const double width = (a.roi_end - a.roi_start) * last;
     return a.roi_start * last + (length == 1 ? width / 2 : position * width / (length - 1));

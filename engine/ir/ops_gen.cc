@@ -1781,7 +1781,7 @@ constexpr AttrChoices kAttrChoices[] = {
     {NEF_OP_RESIZE, NEF_RESIZE_MODE,
      "nearest|linear|cubic"},
     {NEF_OP_RESIZE, NEF_RESIZE_COORDINATE_TRANSFORMATION_MODE,
-     "half_pixel|half_pixel_symmetric|pytorch_half_pixel|align_corners|asymmetric|tf_crop_and_resize"},
+     "half_pixel|half_pixel_symmetric|pytorch_half_pixel|align_corners|asymmetric|tf_crop_and_resize|tf_half_pixel_for_nn"},
     {NEF_OP_RESIZE, NEF_RESIZE_KEEP_ASPECT_RATIO_POLICY,
      "stretch|not_larger|not_smaller"},
     {NEF_OP_RESIZE, NEF_RESIZE_NEAREST_MODE,

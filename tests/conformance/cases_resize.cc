@@ -18,7 +18,7 @@ void add_modes(nef_dtype t, CaseList& out) {
     const Tolerance tolerance =
         mode == std::string("nearest") ? Tolerance{} : Tolerance{narrow ? 1.0 : 32.0, 8};
     for (const char* where : {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel",
-                              "align_corners", "asymmetric"}) {
+                              "align_corners", "asymmetric", "tf_half_pixel_for_nn"}) {
       auto b = attrs(op);
       b.set_string(NEF_RESIZE_MODE, mode)
           .set_string(NEF_RESIZE_COORDINATE_TRANSFORMATION_MODE, where);

@@ -70,8 +70,6 @@ void convert_resize(Work& w) {
   for (size_t i = 1; i < w.inputs.size(); ++i) {
     if (w.inputs[i].dtype != NEF_DTYPE_INVALID && w.inputs[i].count() == 0) w.inputs[i] = {};
   }
-  const Attribute* mode = w.find("coordinate_transformation_mode");
-  if (mode != nullptr && mode->s == "tf_half_pixel_for_nn") w.skip = "mode removed from ONNX";
 }
 
 // Opset 16 named the modes of GridSample after two dimensions.

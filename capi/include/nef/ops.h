@@ -1633,7 +1633,7 @@ typedef struct nef_resize_options {
   size_t n_axes;
   /**
    * half_pixel, half_pixel_symmetric, pytorch_half_pixel, align_corners, asymmetric,
-   * tf_crop_and_resize; default half_pixel
+   * tf_crop_and_resize, tf_half_pixel_for_nn; default half_pixel
    */
   const char* coordinate_transformation_mode;
   double cubic_coeff_a; /**< default -0.75 */
@@ -1651,6 +1651,7 @@ NEF_API void nef_resize_options_init(nef_resize_options* options, size_t struct_
 /**
  * \brief Resize: x sampled on another grid; exactly one of scales (a float32 factor per axis) and
  * sizes is given, for the axes in axes (all by default). roi is read only by tf_crop_and_resize.
+ * tf_half_pixel_for_nn is of opset 11 only: half_pixel without its last half.
  *
  * \param x any dtype but bool
  * \param scales float32; NULL means absent

@@ -3,6 +3,7 @@
 package onnx
 
 import (
+	"errors"
 	"slices"
 
 	nef "github.com/Hexa08/NEF"
@@ -74,64 +75,48 @@ func (s *scope) outputs(g *graphProto) ([]item, error) {
 	return outs, nil
 }
 
-// branches leaves the choice to the run. Where nothing in the branches can fail and both give the
-// same types, both are computed and the right one is selected, which needs no control flow.
+// branches leaves the choice to the run.
 func (c *call) branches(yes, no *graphProto) ([]item, error) {
-	open := unsupported("an If whose condition is not known when importing; if it depends on a size, fix that " +
-		"(hydra import --dim), and if on an input that never changes, give it its value (hydra import --fix)")
-	var sides [2][]item
-	for i, g := range []*graphProto{yes, no} {
-		if !total(g) {
-			return nil, open
-		}
-		s, err := c.scope.child(g)
-		if err != nil {
-			return nil, err
-		}
-		if sides[i], err = s.outputs(g); err != nil {
-			return nil, err
+	var fault error
+	side := func(g *graphProto) func() []*nef.Value {
+		return func() []*nef.Value {
+			s, err := c.scope.child(g)
+			if err != nil {
+				fault = errors.Join(fault, err)
+				return nil
+			}
+			outs, err := s.outputs(g)
+			values, bad := tensors(outs)
+			fault = errors.Join(fault, err, bad)
+			return values
 		}
 	}
-	if len(sides[0]) != len(sides[1]) {
-		return nil, invalid("the branches have %d and %d outputs", len(sides[0]), len(sides[1]))
+	outs := nef.If(c.x(0), side(yes), side(no))
+	if fault != nil {
+		return nil, fault
 	}
-	condition := c.x(0)
-	if condition.Rank() > 0 {
-		condition = nef.Reshape(condition, []int{})
-	}
-	outs := make([]item, len(sides[0]))
-	for i := range outs {
-		a, b := sides[0][i].v, sides[1][i].v
-		if a == nil || b == nil || a.DType() != b.DType() || !slices.Equal(a.Dims(), b.Dims()) {
-			return nil, open
-		}
-		outs[i] = item{v: nef.Where(condition, a, b)}
-	}
-	return outs, nil
+	return items(outs...), nil
 }
 
-// totalOps give a result for all elements of inputs of the right types and shapes.
-var totalOps = map[string]bool{
-	"Abs": true, "Add": true, "BatchNormalization": true, "Cast": true, "Clip": true, "Concat": true, "Constant": true,
-	"Conv": true, "Div": true, "Equal": true, "Erf": true, "Exp": true, "Flatten": true, "Gemm": true, "Greater": true,
-	"GreaterOrEqual": true, "Identity": true, "LayerNormalization": true, "LeakyRelu": true, "Less": true,
-	"LessOrEqual": true, "Log": true, "MatMul": true, "Max": true, "Min": true, "Mul": true, "Neg": true, "Not": true,
-	"Pow": true, "ReduceMax": true, "ReduceMean": true, "ReduceSum": true, "Relu": true, "Sigmoid": true, "Softmax": true,
-	"Sqrt": true, "Sub": true, "Tanh": true, "Transpose": true, "Where": true,
+// tensors are the tensors of items; it fails when one is something else.
+func tensors(list []item) ([]*nef.Value, error) {
+	out := make([]*nef.Value, len(list))
+	for i, it := range list {
+		if it.v == nil {
+			return nil, unsupported("value %d of a body is a sequence or nothing", i)
+		}
+		out[i] = it.v
+	}
+	return out, nil
 }
 
-// total reports whether every node of a graph is of totalOps.
-func total(g *graphProto) bool {
-	return !slices.ContainsFunc(g.nodes, func(data []byte) bool {
-		n, err := parseNode(data)
-		return err != nil || n.domain != "" || !totalOps[n.opType]
-	})
-}
+// ---- loops
 
-// ---- loops that are unrolled
+// maxTrips is how many iterations a loop may have to be unrolled; others stay loops.
+const maxTrips = 16
 
-// maxTrips is how many iterations a loop may have to be unrolled.
-const maxTrips = 1024
+// maxUnrolled is how many one over sequences may have, which must be unrolled.
+const maxUnrolled = 1024
 
 // iterate builds a body once: its inputs by name, and what its outputs stand for.
 func (c *call) iterate(body *graphProto, inputs []item) ([]item, error) {
@@ -157,12 +142,69 @@ func stack(parts []*nef.Value, axis int) *nef.Value {
 	return nef.Concat(fresh, axis)
 }
 
-// loop is unrolled: the number of iterations must be known when importing.
+// loop is unrolled where it is short and nothing in it depends on the graph's inputs but tensors,
+// which sequences need; else it stays a loop.
 func loop(c *call) ([]item, error) {
+	sequences := slices.ContainsFunc(c.in, func(it item) bool { return it.seq != nil })
+	trips, fixed := known[int64](c, c.x(0))
+	condition, on := known[bool](c, c.x(1))
+	short := fixed && len(trips) == 1 && trips[0] > 0 && trips[0] <= maxTrips
+	settled := c.x(1) == nil || on && len(condition) == 1 && condition[0]
 	body, err := c.subgraph("body")
 	if err != nil {
 		return nil, err
 	}
+	if sequences || short && settled && constantCondition(body) {
+		return c.unrolled(body)
+	}
+	return c.looped(body)
+}
+
+// constantCondition reports whether a body passes its condition on, or gives a constant one.
+func constantCondition(body *graphProto) bool {
+	if len(body.outputs) == 0 || len(body.inputs) < 2 {
+		return false
+	}
+	name := body.outputs[0].name
+	for i := len(body.nodes) - 1; i >= 0; i-- {
+		n, err := parseNode(body.nodes[i])
+		if err != nil || len(n.outputs) != 1 || n.outputs[0] != name {
+			continue
+		}
+		if n.opType != "Identity" || len(n.inputs) != 1 {
+			return n.opType == "Constant"
+		}
+		name = n.inputs[0]
+	}
+	return name == body.inputs[1].name
+}
+
+// looped leaves the loop to the run.
+func (c *call) looped(body *graphProto) ([]item, error) {
+	if len(c.in) < 2 || len(body.outputs) < len(c.in)-1 {
+		return nil, invalid("%d inputs for a body of %d outputs", len(c.in), len(body.outputs))
+	}
+	initial, err := tensors(c.in[2:])
+	if err != nil {
+		return nil, err
+	}
+	var fault error
+	carried, stacked := nef.Loop(c.x(0), c.x(1), initial, func(i, on *nef.Value, values []*nef.Value) (*nef.Value, []*nef.Value, []*nef.Value) {
+		outs, err := c.iterate(body, append(items(i, on), items(values...)...))
+		list, bad := tensors(outs)
+		if fault = errors.Join(err, bad); fault != nil {
+			return nil, nil, nil
+		}
+		return list[0], list[1 : 1+len(values)], list[1+len(values):]
+	})
+	if fault != nil {
+		return nil, fault
+	}
+	return items(append(carried, stacked...)...), nil
+}
+
+// unrolled builds the body once for each iteration.
+func (c *call) unrolled(body *graphProto) ([]item, error) {
 	if len(c.in) < 2 || len(body.outputs) < len(c.in)-1 {
 		return nil, invalid("%d inputs for a body of %d outputs", len(c.in), len(body.outputs))
 	}
@@ -184,8 +226,8 @@ func loop(c *call) ([]item, error) {
 		if !on[0] || i == trips {
 			break
 		}
-		if i == maxTrips {
-			return nil, unsupported("a Loop of more than %d iterations", maxTrips)
+		if i == maxUnrolled {
+			return nil, unsupported("a Loop over sequences of more than %d iterations", maxUnrolled)
 		}
 		outs, err := c.iterate(body, append([]item{{v: nef.Scalar(int64(i))}, condition}, carried...))
 		if err != nil {
@@ -218,7 +260,7 @@ func (c *call) trips() (int, error) {
 	if !ok || len(data) != 1 {
 		return 0, unsupported("a Loop whose number of iterations is not known when importing")
 	}
-	return int(max(0, min(data[0], maxTrips+1))), nil
+	return int(max(0, min(data[0], maxUnrolled+1))), nil
 }
 
 // scanAttrs are the axes and directions of what goes into and comes out of a Scan.
@@ -258,7 +300,7 @@ func nth(list []int, i int) int {
 	return 0
 }
 
-// scan is unrolled: the length of what it goes over must be known when importing.
+// scan is unrolled where what it goes over is short, else it stays a loop.
 func scan(c *call) ([]item, error) {
 	a, err := c.scanAttrs()
 	if err != nil {
@@ -268,7 +310,50 @@ func scan(c *call) ([]item, error) {
 	if err != nil {
 		return nil, err
 	}
+	if states := len(in) - a.count; a.count > 0 && states >= 0 && len(a.body.outputs) >= states && !a.short(in[states:]) {
+		return c.scanned(a, in[:states], in[states:])
+	}
 	return c.scanOver(a, in)
+}
+
+// short reports whether what a Scan goes over has a length known to be small.
+func (a scanAttrs) short(inputs []*nef.Value) bool {
+	for i, v := range inputs {
+		if v == nil {
+			return true // an error, which scanOver finds
+		}
+		axis := axisIn(nth(a.inAxes, i), v.Rank())
+		if axis >= 0 && axis < v.Rank() && (v.Shape()[axis] < 1 || v.Shape()[axis] > maxTrips) {
+			return false
+		}
+	}
+	return true
+}
+
+// scanned leaves the loop to the run.
+func (c *call) scanned(a scanAttrs, initial, inputs []*nef.Value) ([]item, error) {
+	backwards := func(list []int) []bool {
+		out := make([]bool, len(list))
+		for i, x := range list {
+			out[i] = x != 0
+		}
+		return out
+	}
+	var fault error
+	carried, stacked := nef.Scan(initial, inputs, func(values, parts []*nef.Value) ([]*nef.Value, []*nef.Value) {
+		outs, err := c.iterate(a.body, append(items(values...), items(parts...)...))
+		list, bad := tensors(outs)
+		if fault = errors.Join(err, bad); fault != nil {
+			return nil, nil
+		}
+		return list[:len(values)], list[len(values):]
+	}, nef.ScanOptions{
+		InputAxes: a.inAxes, InputBackwards: backwards(a.inDirections), OutputAxes: a.outAxes, OutputBackwards: backwards(a.outDirections),
+	})
+	if fault != nil {
+		return nil, fault
+	}
+	return items(append(carried, stacked...)...), nil
 }
 
 func (c *call) scanOver(a scanAttrs, in []*nef.Value) ([]item, error) {

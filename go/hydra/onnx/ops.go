@@ -577,16 +577,6 @@ func resize(c *call) ([]item, error) {
 	return c.emit("Resize", in...)
 }
 
-// oldHalfPixel is a mode that ONNX took back.
-func oldHalfPixel(n *nodeProto) string {
-	for i := range n.attributes {
-		if n.attributes[i].s == "tf_half_pixel_for_nn" {
-			return "coordinate_transformation_mode tf_half_pixel_for_nn, which opset 13 took back"
-		}
-	}
-	return ""
-}
-
 // ---- newer composites
 
 // globalLpPool is the p-norm over all spatial axes.

@@ -3,9 +3,7 @@
 package onnx
 
 import (
-	"errors"
 	"maps"
-	"sync"
 
 	nef "github.com/Hexa08/NEF"
 )
@@ -14,8 +12,6 @@ import (
 type variant struct {
 	since int64
 	build handler
-	// needs is the op of the engine that this rests on, where not every engine has it.
-	needs string
 	// check says why a node cannot be imported, from the node alone; "" when it can.
 	check func(n *nodeProto) string
 }
@@ -38,27 +34,11 @@ func findVariant(domain, op string, version int64) *variant {
 	variants := opTable[domain][op]
 	for i := len(variants) - 1; i >= 0; i-- {
 		if v := &variants[i]; v.since <= version {
-			if v.needs != "" && !engineHas(v.needs) {
-				return nil
-			}
 			return v
 		}
 	}
 	return nil
 }
-
-// engineHas reports whether the engine that is linked has an op of that name.
-func engineHas(op string) bool {
-	if known, ok := engineOps.Load(op); ok {
-		return known.(bool)
-	}
-	err := nef.Call(op, nil, nil, 1)[0].Err()
-	known := !errors.Is(err, nef.ErrUnknownOp)
-	engineOps.Store(op, known)
-	return known
-}
-
-var engineOps sync.Map // of name to bool
 
 func always(h handler) []variant { return []variant{{since: 1, build: h}} }
 
@@ -73,24 +53,19 @@ func direct(c *call) ([]item, error) {
 
 // directOps are those for which direct serves every version.
 var directOps = []string{
-	"Abs", "Acos", "Acosh", "And", "ArgMax", "ArgMin", "Asin", "Asinh", "Atan", "Atanh",
-	"BitwiseAnd", "BitwiseNot", "BitwiseOr", "BitwiseXor", "Ceil", "Celu", "Concat", "Conv",
-	"ConvTranspose", "Cos", "Cosh", "CumSum", "DepthToSpace", "Einsum", "Elu", "Erf", "Exp", "Expand",
-	"EyeLike", "Flatten", "Floor", "Gather", "GatherElements", "GatherND", "Gelu", "GlobalAveragePool",
-	"GlobalMaxPool", "HardSigmoid", "HardSwish", "InstanceNormalization", "IsInf", "IsNaN", "LRN",
-	"LayerNormalization", "LeakyRelu", "Log", "LpNormalization", "MatMul", "MaxPool",
-	"MeanVarianceNormalization", "Mish", "Neg", "NonZero", "Not", "Or", "RMSNormalization",
-	"Reciprocal", "Relu", "ReverseSequence", "RotaryEmbedding", "Round", "ScatterElements", "ScatterND",
-	"Selu", "Shape", "Shrink", "Sigmoid", "Sign", "Sin", "Sinh", "Size", "Softplus", "Softsign",
-	"Sqrt", "Tan", "Tanh", "ThresholdedRelu", "Transpose", "Trilu", "Where", "Xor",
-}
-
-// newerOps are served by direct once the engine that is linked has them.
-var newerOps = []string{
-	"AffineGrid", "BitCast", "BlackmanWindow", "CenterCropPad", "Col2Im", "Compress", "ConvInteger", "CumProd",
-	"DeformConv", "DequantizeLinear", "Det", "HammingWindow", "HannWindow", "LpPool", "MatMulInteger", "MaxRoiPool", "MaxUnpool",
-	"MelWeightMatrix", "NonMaxSuppression", "QLinearConv", "QLinearMatMul",
-	"STFT", "TensorScatter", "TfIdfVectorizer",
+	"Abs", "Acos", "Acosh", "AffineGrid", "And", "ArgMax", "ArgMin", "Asin", "Asinh", "Atan", "Atanh",
+	"BitCast", "BitwiseAnd", "BitwiseNot", "BitwiseOr", "BitwiseXor", "BlackmanWindow", "Ceil", "Celu",
+	"CenterCropPad", "Col2Im", "Compress", "Concat", "Conv", "ConvInteger", "ConvTranspose", "Cos",
+	"Cosh", "CumProd", "CumSum", "DeformConv", "DepthToSpace", "DequantizeLinear", "Det", "Einsum", "Elu",
+	"Erf", "Exp", "Expand", "EyeLike", "Flatten", "Floor", "Gather", "GatherElements", "GatherND", "Gelu",
+	"GlobalAveragePool", "GlobalMaxPool", "HammingWindow", "HannWindow", "HardSigmoid", "HardSwish",
+	"InstanceNormalization", "IsInf", "IsNaN", "LRN", "LayerNormalization", "LeakyRelu", "Log",
+	"LpNormalization", "LpPool", "MatMul", "MatMulInteger", "MaxPool", "MaxRoiPool", "MaxUnpool",
+	"MeanVarianceNormalization", "MelWeightMatrix", "Mish", "Neg", "NonMaxSuppression", "NonZero", "Not",
+	"Or", "QLinearConv", "QLinearMatMul", "RMSNormalization", "Reciprocal", "Relu", "ReverseSequence",
+	"RotaryEmbedding", "Round", "STFT", "ScatterElements", "ScatterND", "Selu", "Shape", "Shrink",
+	"Sigmoid", "Sign", "Sin", "Sinh", "Size", "Softplus", "Softsign", "Sqrt", "Tan", "Tanh",
+	"TensorScatter", "TfIdfVectorizer", "ThresholdedRelu", "Transpose", "Trilu", "Where", "Xor",
 }
 
 // allOutputs is direct for ops that always have all their outputs.
@@ -121,9 +96,6 @@ func standardOps() map[string][]variant {
 	ops := map[string][]variant{}
 	for _, op := range directOps {
 		ops[op] = always(direct)
-	}
-	for _, op := range newerOps {
-		ops[op] = []variant{{since: 1, build: direct, needs: op}}
 	}
 	for _, op := range []string{"Add", "Sub", "Mul", "Div", "Pow", "Equal", "Less", "Greater", "And", "Or", "Xor"} {
 		ops[op] = []variant{{since: 1, build: oldBroadcast}, {since: 7, build: direct}}
@@ -174,32 +146,32 @@ func standardOps() map[string][]variant {
 	for op, outputs := range map[string]int{
 		"LSTM": 3, "GRU": 2, "RNN": 2, "DynamicQuantizeLinear": 3, "Unique": 4, "LinearAttention": 2,
 	} {
-		ops[op] = []variant{{since: 1, build: allOutputs(outputs), needs: op}}
+		ops[op] = always(allOutputs(outputs))
 	}
 	maps.Copy(ops, sequenceOps())
 	ops["NegativeLogLikelihoodLoss"] = always(negativeLogLikelihood)
 	ops["SoftmaxCrossEntropyLoss"] = always(softmaxCrossEntropy)
 	ops["Attention"] = always(attention)
 	ops["BitShift"] = always(bitShift)
-	ops["DFT"] = []variant{{since: 17, build: dft17, needs: "DFT"}, {since: 20, build: direct, needs: "DFT"}}
-	ops["RoiAlign"] = []variant{{since: 10, build: roiAlign10, needs: "RoiAlign"}, {since: 16, build: direct, needs: "RoiAlign"}}
+	ops["DFT"] = []variant{{since: 17, build: dft17}, {since: 20, build: direct}}
+	ops["RoiAlign"] = []variant{{since: 10, build: roiAlign10}, {since: 16, build: direct}}
 	for _, op := range []string{"Bernoulli", "Multinomial"} {
-		ops[op] = []variant{{since: 1, build: seeded, needs: op}}
+		ops[op] = always(seeded)
 	}
 	for _, op := range []string{"RandomUniform", "RandomNormal"} {
-		ops[op] = []variant{{since: 1, build: randomOfShape(op), needs: op}}
-		ops[op+"Like"] = []variant{{since: 1, build: randomLike(op), needs: op}}
+		ops[op] = always(randomOfShape(op))
+		ops[op+"Like"] = always(randomLike(op))
 	}
-	ops["GridSample"] = []variant{{since: 16, build: gridSample, needs: "GridSample"}}
+	ops["GridSample"] = []variant{{since: 16, build: gridSample}}
 	ops["If"] = always(ifOp)
-	ops["Loop"] = []variant{{since: 1, build: loop}}
+	ops["Loop"] = always(loop)
 	ops["Mod"] = always(mod)
 	ops["Scan"] = []variant{{since: 8, build: scan8}, {since: 9, build: scan}}
 	ops["SpaceToDepth"] = always(spaceToDepth)
 	ops["Range"] = always(ignoring(rangeOp, "stash_type"))
 	ops["GlobalLpPool"] = always(globalLpPool)
-	ops["QuantizeLinear"] = []variant{{since: 10, build: ignoring(direct, "saturate"), needs: "QuantizeLinear"}}
-	ops["Resize"] = []variant{{since: 10, build: resize10}, {since: 11, build: resize, check: oldHalfPixel}}
+	ops["QuantizeLinear"] = []variant{{since: 10, build: ignoring(direct, "saturate")}}
+	ops["Resize"] = []variant{{since: 10, build: resize10}, {since: 11, build: resize}}
 	ops["CausalConvWithState"] = always(causalConvWithState)
 	ops["SwiGLU"] = always(swiGLU)
 	// ONNX Runtime's tools write this one into ONNX's own domain.
