@@ -42,6 +42,16 @@ func branches(cond, x *nef.Value) []*nef.Value {
 	})
 }
 
+func TestConditionOfAnyRankWithOneElement(t *testing.T) {
+	x := nef.Tensor([]float32{1, 2, 3}, []int{3})
+	out := branches(nef.Greater(nef.Relu(nef.Tensor([]float32{1}, []int{1, 1})), nef.Scalar(float32(0))), x)
+	wantElements[float32](t, out[0], []int{3}, 2, 8, 18)
+	two := nef.Greater(nef.Relu(nef.Tensor([]float32{1, 1}, []int{1, 2})), nef.Scalar(float32(0)))
+	if err := branches(two, x)[0].Err(); !errors.Is(err, nef.ErrShapeMismatch) {
+		t.Errorf("a condition of two elements: %v", err)
+	}
+}
+
 func TestIf(t *testing.T) {
 	x := nef.Tensor([]float32{1, 2, 3}, []int{3})
 	for _, known := range []bool{false, true} {

@@ -71,6 +71,11 @@ size_t block_output_count(nef_op op, const BlockLayout& layout,
 
 namespace {
 
+// Can there be one element, whatever the rank?
+bool may_be_one(std::span<const Dim> dims) {
+  return std::all_of(dims.begin(), dims.end(), [](Dim d) { return is_expr(d) || d == 1; });
+}
+
 int64_t entry(const Attrs& attrs, unsigned slot, size_t i) {
   const auto list = attrs.ints(slot);
   return i < list.size() ? list[i] : 0;
@@ -160,13 +165,12 @@ class BlockInference {
 
   void need_scalar(const Operand& o, nef_dtype dtype, const char* what) const {
     if (!o.present) return;
-    const bool one =
-        o.dims.empty() || (o.dims.size() == 1 && (is_expr(o.dims[0]) || o.dims[0] == 1));
     if (o.dtype != dtype) {
       fail(NEF_DTYPE_MISMATCH,
            cat(what, " is ", dtype_name(o.dtype), ", must be ", dtype_name(dtype)));
     }
-    if (!one) fail(NEF_SHAPE_MISMATCH, cat(what, " must be one element, got ", type_text(o)));
+    if (!may_be_one(o.dims))
+      fail(NEF_SHAPE_MISMATCH, cat(what, " must be one element, got ", type_text(o)));
   }
   void need_block_scalar(const Graph& block, ValueId v, nef_dtype dtype, const char* what) const {
     const auto dims = block.dims(v);
@@ -174,7 +178,7 @@ class BlockInference {
       fail(NEF_DTYPE_MISMATCH, cat(what, " of the block is ", dtype_name(block.dtype(v)),
                                    ", must be ", dtype_name(dtype)));
     }
-    if (dims.empty() || (dims.size() == 1 && (is_expr(dims[0]) || dims[0] == 1))) return;
+    if (may_be_one(dims)) return;
     fail(NEF_SHAPE_MISMATCH,
          cat(what, " of the block must be one element, is ", block.type_str(v)));
   }

@@ -254,8 +254,9 @@ class Executor::BlockRunner {
     const int64_t trips = has(0) ? std::max<int64_t>(0, scalar<int64_t>(0)) : INT64_MAX;
     uint8_t condition = !has(1) || scalar<uint8_t>(1) != 0 ? 1 : 0;
     int64_t k = 0;
-    // Shapes of these two as the block wants them: a scalar, or a vector of one.
-    const int64_t one[1] = {1};
+    // Shapes of these two as the block wants them.
+    int64_t one[NEF_MAX_RANK];
+    std::fill(one, one + NEF_MAX_RANK, 1);
     const ir::Graph& block = *graph_.blocks(node_)[0];
     const auto dims_of = [&](size_t i) {
       return std::span<const int64_t>(one, block.rank(block.graph_inputs()[i]));

@@ -102,6 +102,39 @@ TEST(LateSizesTest, OneProgramForAnyNumberOfResults) {
   }
 }
 
+TEST(LateSizesTest, WhatIsChosenByData) {
+  // Boxes 0 and 1 overlap, 2 stands alone; box 3 scores too low.
+  const Tensor boxes = input("boxes", {dim(1), dim("n", 0, 100), dim(4)});
+  const Tensor scores = input("scores", {dim(1), dim(1), dim("n", 0, 100)});
+  const Tensor kept = op("non_max_suppression", {boxes, scores, int_tensor({10}, {}),
+                                                 tensor({0.5f}, {}), tensor({0.4f}, {})});
+  const Tensor passed =
+      op("compress",
+         {scores, op("greater", {op("reshape", {scores, ints({-1})}), tensor({0.4f}, {})})},
+         {int_attr("axis", 2)});
+  const nef_tensor* in[] = {scores.get()};
+  nef_tensor* outs[4] = {};
+  ok(nef_op_call("unique", in, 1, nullptr, 0, "", 4, outs));
+  const Tensor unique(outs[0]), first(outs[1]), inverse(outs[2]), counts(outs[3]);
+  const Program p = compile(capture({kept, passed, unique, first, inverse, counts}));
+  const auto got = run(p,
+                       {tensor({0, 0, 2, 2, 0, 0, 2, 2.2f, 5, 5, 6, 6, 8, 8, 9, 9}, {1, 4, 4}),
+                        tensor({0.5f, 0.75f, 0.5f, 0.25f}, {1, 1, 4})},
+                       6);
+  EXPECT_EQ(shape_of(got[0]), (Ints{2, 3}));
+  EXPECT_EQ(int64s(got[0]), (Ints{0, 0, 1, 0, 0, 2}));
+  EXPECT_EQ(shape_of(got[1]), (Ints{1, 1, 3}));
+  EXPECT_EQ(floats(got[1]), (std::vector<float>{0.5f, 0.75f, 0.5f}));
+  EXPECT_EQ(floats(got[2]), (std::vector<float>{0.25f, 0.5f, 0.75f}));
+  EXPECT_EQ(int64s(got[3]), (Ints{3, 0, 1}));
+  EXPECT_EQ(int64s(got[4]), (Ints{1, 2, 1, 0}));
+  EXPECT_EQ(int64s(got[5]), (Ints{1, 2, 1}));
+  const auto none = run(p, {tensor({}, {1, 0, 4}), tensor({}, {1, 1, 0})}, 6);
+  EXPECT_EQ(shape_of(none[0]), (Ints{0, 3}));
+  EXPECT_EQ(shape_of(none[1]), (Ints{1, 1, 0}));
+  EXPECT_EQ(shape_of(none[2]), (Ints{0}));
+}
+
 TEST(LateSizesTest, ComputedShapeInputs) {
   const Tensor x = input("x", {dim("n", 0, 100)});
   const Tensor shape = input("shape", {dim(2)}, NEF_INT64);
