@@ -5,8 +5,10 @@ package nef_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -49,6 +51,27 @@ func TestConditionOfAnyRankWithOneElement(t *testing.T) {
 	two := nef.Greater(nef.Relu(nef.Tensor([]float32{1, 1}, []int{1, 2})), nef.Scalar(float32(0)))
 	if err := branches(two, x)[0].Err(); !errors.Is(err, nef.ErrShapeMismatch) {
 		t.Errorf("a condition of two elements: %v", err)
+	}
+}
+
+func TestPlanListsBlocks(t *testing.T) {
+	x := nef.Input("x", nef.Float32, 3)
+	g, err := nef.NewGraph(nef.Outputs{"y": branches(nef.Greater(x.ReduceSum([]int{0}, false), nef.Scalar(float32(0))), x)[0]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := g.Compile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	plan := p.Plan()
+	at := slices.IndexFunc(plan.Regions, func(r nef.Region) bool { return r.Ops == "if" })
+	if at < 0 || len(plan.Regions[at].Blocks) != 2 {
+		t.Fatalf("plan %+v", plan.Regions)
+	}
+	if want := fmt.Sprintf("%d.1.0", at); !strings.Contains(plan.String(), want) {
+		t.Errorf("no line %s in\n%v", want, plan)
 	}
 }
 

@@ -38,6 +38,8 @@ type Region struct {
 	FLOPs  float64 `json:"flops"`
 	Bytes  float64 `json:"bytes"`
 	Kernel string  `json:"kernel"`
+	// Of an if, loop or scan: the plan of each of its blocks.
+	Blocks [][]Region `json:"blocks,omitempty"`
 }
 
 // Arena is the memory of a run on one device.
@@ -124,16 +126,27 @@ func parseEvents(text string) []Event {
 	return events
 }
 
+// regionRows has a line for each region; those of a block follow their node, indented, and are
+// numbered within it: "3.1.0" is the first of block 1 of region 3.
+func regionRows(regions []Region, number, indent string) [][]string {
+	var rows [][]string
+	for i, r := range regions {
+		at := number + fmt.Sprint(i)
+		rows = append(rows, []string{at, indent + r.Ops, r.Device, r.Why, quantity(r.FLOPs), quantity(r.Bytes), r.Kernel})
+		for k, block := range r.Blocks {
+			rows = append(rows, regionRows(block, fmt.Sprintf("%s.%d.", at, k), indent+"  ")...)
+		}
+	}
+	return rows
+}
+
 // String is a table with one line for each region, and what memory a run takes.
 func (p *Plan) String() string {
 	if p.err != nil {
 		return p.err.Error()
 	}
 	rows := [][]string{{"", "region", "device", "why", "FLOPs", "bytes", "kernel"}}
-	for i, r := range p.Regions {
-		rows = append(rows, []string{fmt.Sprint(i), r.Ops, r.Device, r.Why,
-			quantity(r.FLOPs), quantity(r.Bytes), r.Kernel})
-	}
+	rows = append(rows, regionRows(p.Regions, "", "")...)
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
 		for i, cell := range row {

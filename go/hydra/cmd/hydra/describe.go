@@ -40,6 +40,7 @@ type nodeText struct {
 	Outputs []valueText                `json:"outputs"`
 	Attrs   map[string]json.RawMessage `json:"attrs"`
 	Device  string                     `json:"preferred_device"`
+	Blocks  []*description             `json:"blocks"` // of an if, loop or scan
 }
 
 func describe(g *nef.Graph) (*description, error) {
@@ -71,22 +72,37 @@ func (v valueText) elements() float64 {
 	return n
 }
 
-// summary is "103 nodes, 22.7 M parameters, 86.6 MiB".
-func (d *description) summary() string {
-	parameters, bytes := 0.0, 0.0
-	for _, c := range d.Constants {
-		parameters += c.elements()
-		bytes += c.Bytes
+// walk visits the graph and, within it, the blocks of its nodes.
+func (d *description) walk(visit func(*description)) {
+	visit(d)
+	for _, n := range d.Nodes {
+		for _, block := range n.Blocks {
+			block.walk(visit)
+		}
 	}
-	return fmt.Sprintf("%s, %s parameters, %s", plural(len(d.Nodes), "node"), count(parameters), size(bytes))
+}
+
+// summary is "103 nodes, 22.7 M parameters, 86.6 MiB", with those of blocks.
+func (d *description) summary() string {
+	nodes, parameters, bytes := 0, 0.0, 0.0
+	d.walk(func(d *description) {
+		nodes += len(d.Nodes)
+		for _, c := range d.Constants {
+			parameters += c.elements()
+			bytes += c.Bytes
+		}
+	})
+	return fmt.Sprintf("%s, %s parameters, %s", plural(nodes, "node"), count(parameters), size(bytes))
 }
 
 // opCounts lists the ops by how often they are used.
 func (d *description) opCounts() [][]string {
 	counts := map[string]int{}
-	for _, n := range d.Nodes {
-		counts[n.Op]++
-	}
+	d.walk(func(d *description) {
+		for _, n := range d.Nodes {
+			counts[n.Op]++
+		}
+	})
 	ops := make([]string, 0, len(counts))
 	for op := range counts {
 		ops = append(ops, op)
@@ -104,8 +120,10 @@ func (d *description) opCounts() [][]string {
 	return rows
 }
 
-// nodeRows is one line for each node.
-func (d *description) nodeRows() [][]string {
+// nodeRows is one line for each node; blocks follow their node, indented.
+func (d *description) nodeRows() [][]string { return d.indentedRows(" ") }
+
+func (d *description) indentedRows(indent string) [][]string {
 	rows := [][]string{}
 	for i, n := range d.Nodes {
 		name := n.Name
@@ -117,9 +135,25 @@ func (d *description) nodeRows() [][]string {
 			outputs = append(outputs, o.Value+" "+o.typed())
 		}
 		call := n.Op + "(" + strings.Join(n.Inputs, ", ") + ")" + n.attrText()
-		rows = append(rows, []string{" " + name, call, "-> " + strings.Join(outputs, ", ")})
+		rows = append(rows, []string{indent + name, call, "-> " + strings.Join(outputs, ", ")})
+		for k, block := range n.Blocks {
+			rows = append(rows, []string{indent + fmt.Sprintf("  block %d", k), block.signature(), ""})
+			rows = append(rows, block.indentedRows(indent+"    ")...)
+		}
 	}
 	return rows
+}
+
+// signature is "(v0 float32 [n]) -> v3": what a block takes and gives.
+func (d *description) signature() string {
+	inputs, outputs := []string{}, []string{}
+	for _, in := range d.Inputs {
+		inputs = append(inputs, in.Value+" "+in.typed())
+	}
+	for _, out := range d.Outputs {
+		outputs = append(outputs, out.Value)
+	}
+	return "(" + strings.Join(inputs, ", ") + ") -> " + strings.Join(outputs, ", ")
 }
 
 func (n nodeText) attrText() string {
