@@ -16,13 +16,28 @@ onnx_venv() {
   echo "$*" >"$ONNX_VENV/.ready"
 }
 
+# MiniLM as PyTorch exports it, in ONNX_MODELS/minilm-torch. PyTorch's last version that needs no
+# newer libraries than it brings; it is 2 GB, so only --torch asks for it.
+export_minilm() {
+  local out="$ONNX_MODELS/minilm-torch" model
+  [ -f "$out/tokens.npz" ] && return 0
+  model=$(bash "$NEF_ROOT/packaging/dev/model.sh" minilm | tail -n 1)
+  onnx_venv onnx-torch torch==1.13.1 transformers==4.30.2 onnx==1.14.1 "numpy<2"
+  say "exporting MiniLM"
+  rm -rf "$out.tmp" && mkdir -p "$out.tmp"
+  "$ONNX_VENV/bin/python" "$NEF_ROOT/packaging/checks/export_minilm.py" "$model" "$out.tmp"
+  mv "$out.tmp" "$out"
+}
+
 # Sets ONNX_VENV, ONNX_MODELS (the packages that carry models, unpacked), ONNX_WORK and ONNX_RUNNER.
+# Takes the arguments of the check.
 prepare_onnx_models() {
   bash "$NEF_ROOT/packaging/dev/build.sh"
   ensure_go
   install_packages fonts-dejavu-core
-  onnx_venv onnx-models numpy==2.4.6 onnxruntime==1.32.0 pillow==12.0.0
   ONNX_MODELS="$NEF_BUILD/onnx-models"
+  case " $* " in *" --torch "*) export_minilm ;; esac
+  onnx_venv onnx-models numpy==2.4.6 onnxruntime==1.32.0 pillow==12.0.0
   ONNX_WORK="$NEF_BUILD/checks/onnx-models"
   ONNX_RUNNER="$NEF_BUILD/bin/onnxrun"
   mkdir -p "$ONNX_MODELS" "$ONNX_WORK"
