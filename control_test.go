@@ -309,3 +309,55 @@ func TestCancelledLoop(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// A block may give back what it was handed, or what it only takes from outside.
+func TestBlocksThatPassValuesOn(t *testing.T) {
+	x := nef.Input("x", nef.Float32, nef.Dim("n"))
+	trips := nef.Input("trips", nef.Int64)
+	weight := nef.Tensor([]float32{10, 20}, []int{2})
+	last, stacked := nef.Loop(trips, nil, []*nef.Value{nef.Scalar(int64(-1)), weight},
+		func(i, on *nef.Value, carried []*nef.Value) (*nef.Value, []*nef.Value, []*nef.Value) {
+			return on, []*nef.Value{i, carried[1]}, []*nef.Value{carried[1], x, i, on}
+		})
+	more := nef.Greater(x.ReduceSum([]int{0}, false), nef.Scalar(float32(0)))
+	nested := nef.If(more, func() []*nef.Value {
+		return nef.If(nef.Greater(x.ReduceMax([]int{0}, false), nef.Scalar(float32(2))), func() []*nef.Value {
+			return []*nef.Value{weight}
+		}, func() []*nef.Value {
+			return []*nef.Value{x}
+		})
+	}, func() []*nef.Value {
+		return []*nef.Value{nef.Tensor([]float32{7, 8, 9}, []int{3})}
+	})
+	g, err := nef.NewGraph(nef.Outputs{
+		"last": last[0], "weight": last[1], "weights": stacked[0], "xs": stacked[1], "counts": stacked[2], "ons": stacked[3],
+		"nested": nested[0],
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := func(p *nef.Program, trips int64, x ...float32) nef.Values {
+		t.Helper()
+		got, err := p.Run(t.Context(), nef.Values{"x": nef.Tensor(x, []int{len(x)}), "trips": nef.Scalar(trips)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	for _, passes := range [][]string{nil, {"fold"}, {"blocks"}, {"cse"}, {"dead"}, {"fuse"}, {"canonicalise"}} {
+		p := compile(t, g, nef.Options{DisabledPasses: passes})
+		got := run(p, 2, 1, 3)
+		wantElements[int64](t, got["last"], nil, 1)
+		wantElements[float32](t, got["weight"], []int{2}, 10, 20)
+		wantElements[float32](t, got["weights"], []int{2, 2}, 10, 20, 10, 20)
+		wantElements[float32](t, got["xs"], []int{2, 2}, 1, 3, 1, 3)
+		wantElements[int64](t, got["counts"], []int{2}, 0, 1)
+		wantElements(t, got["ons"], []int{2}, true, true)
+		wantElements[float32](t, got["nested"], []int{2}, 10, 20)
+		wantElements[float32](t, run(p, 0, 1)["nested"], []int{1}, 1)
+		none := run(p, 0, -1, -2)
+		wantElements[float32](t, none["nested"], []int{3}, 7, 8, 9)
+		wantElements[int64](t, none["last"], nil, -1)
+		wantElements[float32](t, none["xs"], []int{0, 2})
+	}
+}

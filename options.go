@@ -10,14 +10,14 @@ import (
 	"strings"
 )
 
-// Precision says how exact contractions are. No backend of this version has fast kernels: Fast is
-// accepted and computed exactly.
+// Precision says how exact contractions are.
 type Precision int32
 
 const (
 	// Exact keeps float32 in float32. It is the default.
 	Exact Precision = C.NEF_PRECISION_EXACT
-	// Fast allows bfloat16 products with float32 sums in contractions of float32.
+	// Fast allows bfloat16 products with float32 sums in contractions of float32, and takes
+	// subnormal numbers as zero.
 	Fast Precision = C.NEF_PRECISION_FAST
 )
 

@@ -9,6 +9,7 @@
 #include "engine/ir/dtype.h"
 #include "engine/ir/error.h"
 #include "engine/ir/infer.h"
+#include "engine/runtime/float_mode.h"
 #include "engine/runtime/thread_pool.h"
 
 namespace nef::runtime {
@@ -347,6 +348,7 @@ void Executor::execute(const Run& run) {
   const auto count = static_cast<uint32_t>(program_->steps.size());
   const int32_t branches = program_->options.parallel_branches;
   const ThreadLimit limit(control.threads);
+  const FlushSubnormals mode(program_->options.precision == NEF_PRECISION_FAST);
   for (uint32_t s = 0; s < count;) {
     if (control.cancel != nullptr && control.cancel->load(std::memory_order_relaxed)) {
       fail(NEF_CANCELLED, "run", cat("cancelled before step ", s, " of ", count));

@@ -12,6 +12,8 @@
 #include <system_error>
 #include <thread>
 
+#include "engine/runtime/float_mode.h"
+
 #if defined(__x86_64__) || defined(__i386__)
 #include <immintrin.h>
 #endif
@@ -133,6 +135,7 @@ void ThreadPool::worker() {
     Fn fn;
     void* arg;
     int64_t n, chunk;
+    bool flush;
     {
       std::lock_guard lock(job_);
       if (!open_ || joined_ == most_) continue;
@@ -142,8 +145,12 @@ void ThreadPool::worker() {
       arg = arg_;
       n = n_;
       chunk = chunk_;
+      flush = flush_;
     }
-    run_chunks(fn, arg, n, chunk);
+    {
+      const FlushSubnormals mode(flush);
+      run_chunks(fn, arg, n, chunk);
+    }
     active_.fetch_sub(1, std::memory_order_release);
   }
 }
@@ -164,6 +171,7 @@ void ThreadPool::parallel_for(int64_t n, int64_t grain, Fn fn, void* arg) {
     chunk_ = chunk;
     joined_ = 0;
     most_ = threads - 1;
+    flush_ = flushes_subnormals();
     open_ = true;
     next_.store(0, std::memory_order_relaxed);
   }

@@ -9,7 +9,8 @@ namespace nef::runtime {
 
 // The process's one pool of workers. The caller of parallel_for takes part; workers spin briefly
 // for the next job, then park. One job at a time: a second caller, or a nested call, runs its
-// loop alone. A forked child gets a pool of its own on first use.
+// loop alone. Workers treat subnormal numbers as the caller's thread does. A forked child gets a
+// pool of its own on first use.
 class ThreadPool {
  public:
   using Fn = void (*)(void* arg, int64_t begin, int64_t end);
@@ -32,7 +33,7 @@ class ThreadPool {
   void* arg_ = nullptr;
   int64_t n_ = 0, chunk_ = 0;
   int32_t joined_ = 0, most_ = 0;
-  bool open_ = false;
+  bool open_ = false, flush_ = false;
   alignas(64) std::atomic<int64_t> next_{0};
   alignas(64) std::atomic<int32_t> active_{0};
   alignas(64) std::atomic<uint32_t> generation_{0};

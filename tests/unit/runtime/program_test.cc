@@ -2,6 +2,7 @@
 // Programs as their users meet them: many shapes, many threads, odd outputs, traces.
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <fstream>
@@ -9,6 +10,7 @@
 #include <set>
 #include <thread>
 
+#include "engine/runtime/float_mode.h"
 #include "tests/support/handles.h"
 
 namespace nef::test {
@@ -141,6 +143,25 @@ TEST(ProgramTest, AFoldedConstantIsNotHandedOut) {
     size_t bytes = 0;
     ok(nef_tensor_data(outs[0].get(), &data, &bytes));
     std::memset(const_cast<void*>(data), 0xff, bytes);
+  }
+}
+
+// More elements than one thread takes, so that workers follow too.
+TEST(ProgramTest, SubnormalNumbersAreKeptUnlessFast) {
+  const float tiny = 1e-40f;
+  const Tensor x = input("x", {dim("n")});
+  const Graph g = capture({op("mul", {x, tensor({0.5f}, {1})}), op("matmul", {x, x})});
+  nef_compile_options fast = options();
+  fast.precision = NEF_PRECISION_FAST;
+  const Program exact = compile(g), flushed = compile(g, fast);
+  const Tensor data = tensor(std::vector<float>(1 << 20, tiny), {1 << 20});
+  for (const bool caller : {false, true}) {
+    const runtime::FlushSubnormals mode(caller);
+    // By bits: comparisons on this thread may take subnormals as zero.
+    for (float v : floats(run(exact, {data}, 2)[0])) ASSERT_NE(std::bit_cast<uint32_t>(v), 0u);
+    EXPECT_EQ(runtime::flushes_subnormals(), caller);
+    for (float v : floats(run(flushed, {data}, 2)[0])) ASSERT_EQ(std::bit_cast<uint32_t>(v), 0u);
+    EXPECT_EQ(runtime::flushes_subnormals(), caller);
   }
 }
 
