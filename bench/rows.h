@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <functional>
 #include <regex>
 #include <string>
 #include <vector>
@@ -62,6 +63,25 @@ inline double now() {
 inline double median(std::vector<double> samples) {
   std::sort(samples.begin(), samples.end());
   return samples[samples.size() / 2];
+}
+
+// Median seconds of each run: they take turns for `seconds` apiece, so that a change of the
+// machine's speed meets all of them.
+inline std::vector<double> interleaved(const std::vector<std::function<void()>>& runs,
+                                       double seconds) {
+  std::vector<std::vector<double>> samples(runs.size());
+  for (const auto& run : runs) run();
+  const double all = seconds * static_cast<double>(runs.size());
+  for (const double start = now(); samples[0].size() < 3 || now() - start < all;) {
+    for (size_t i = 0; i < runs.size(); ++i) {
+      const double t = now();
+      runs[i]();
+      samples[i].push_back(now() - t);
+    }
+  }
+  std::vector<double> out;
+  for (auto& s : samples) out.push_back(median(std::move(s)));
+  return out;
 }
 
 }  // namespace nef::bench

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Conv and ConvTranspose as products of the weights with packed windows of the input, tile by
-// tile; depthwise Conv directly.
+// tile; the other way round where there are few output positions; depthwise Conv directly.
 #include <algorithm>
 
+#include "backends/cpu/amx.h"
 #include "backends/cpu/conv.h"
 #include "backends/cpu/conv_pack.h"
 #include "backends/cpu/gemm.h"
@@ -15,7 +16,12 @@ namespace nef::cpu {
 namespace {
 
 constexpr int64_t kTileElements = 48 * 1024;  // of packed input per task: it stays in L2
-constexpr int64_t kRowDims = 2;               // [N, M] are rows of the result, the rest columns
+constexpr int64_t kAmxElements = 192 * 1024;  // the same as bfloat16
+// Fewer filters per channel are no product: each is summed directly.
+constexpr int64_t kFewFilters = 4;
+// No more output positions than this are rows of one panel on every target.
+constexpr int64_t kMostFew = 6;
+constexpr int64_t kRowDims = 2;  // [N, M] are rows of the result, the rest columns
 
 struct ConvSpec {
   int32_t x = -1, w = -1, bias = -1;
@@ -24,6 +30,8 @@ struct ConvSpec {
   bool transposed = false;
   int64_t groups = 1;
   WindowAttrs window;
+  const AmxOps* amx = nullptr;  // not null: products of bfloat16
+  bool few = false;  // windows as rows of a product with the weights, which are its columns
   Epilogue epilogue;
 };
 
@@ -34,6 +42,7 @@ class ConvPrepared final : public Prepared {
       : values_(values),
         spec_(spec),
         slots_(task_slots()),
+        amx_(spec.amx),
         native_(values.dtype(spec.x) == (sizeof(T) == 8 ? NEF_FLOAT64 : NEF_FLOAT32)) {
     for (size_t i = 0; i < values_.size(); ++i) {
       ranks_.push_back(values_.rank(static_cast<int32_t>(i)));
@@ -43,11 +52,19 @@ class ConvPrepared final : public Prepared {
     AlignedBuffer<T> converted(count);
     const T* w = load(constants, spec_.w, converted.data());
     const Shape s = weight_shape(constants[spec_.w].dims, constants[spec_.w].dims[0]);
-    packed_ = AlignedBuffer<T>(count);
-    arrange(s, w, packed_.data());
+    if (amx_ != nullptr) {
+      pack_weights_for_amx(s, w);
+      return;
+    }
+    packed_ = AlignedBuffer<T>(spec_.few ? spec_.groups * few_size(s) : count);
+    if (spec_.few) {
+      pack_columns(s, w);
+    } else {
+      arrange(s, w, packed_.data());
+    }
   }
 
-  uint64_t packed_bytes() const override { return packed_.bytes(); }
+  uint64_t packed_bytes() const override { return packed_.bytes() + amx_weights_.bytes(); }
   size_t scratch_bytes(const Tensor* values) const override {
     ScratchLayout layout;
     carve(layout, values);
@@ -61,13 +78,17 @@ class ConvPrepared final : public Prepared {
     check_output(values);
     const T* x = load(values, spec_.x, p.x);
     const T* w = packed_.data();
-    if (w == nullptr) {
+    if (w == nullptr && !on_amx()) {
       arrange(shape(values), load(values, spec_.w, p.w), p.arranged);
       w = p.arranged;
     }
     const T* bias = spec_.bias < 0 ? nullptr : load(values, spec_.bias, p.bias);
     T* y = native_ ? static_cast<T*>(values[spec_.y].data) : p.y;
-    if (depthwise(shape(values))) {
+    if (on_amx()) {
+      run_amx(values, x, bias, y, p.tiles);
+    } else if (spec_.few) {
+      run_few(values, x, bias, y, p.tiles);
+    } else if (depthwise(shape(values))) {
       run_depthwise(values, x, w, bias, y);
     } else {
       run_product(values, x, w, bias, y, p.tiles);
@@ -109,7 +130,19 @@ class ConvPrepared final : public Prepared {
     return make_window(spec_.window, values[spec_.x].dims, values[spec_.y].dims, ranks_[spec_.x],
                        values[spec_.w].dims + 2, spec_.transposed);
   }
-  bool depthwise(const Shape& s) const { return !spec_.transposed && s.channels == 1; }
+  bool depthwise(const Shape& s) const {
+    return !spec_.transposed && s.channels == 1 && s.filters < kFewFilters;
+  }
+
+  bool on_amx() const { return amx_ != nullptr; }
+  void pack_weights_for_amx(const Shape& s, const T* w) {
+    const int64_t size = amx_a_size(s.filters, s.depth());
+    amx_weights_ = AlignedBuffer<uint16_t>(spec_.groups * size);
+    for (int64_t g = 0; g < spec_.groups; ++g) {
+      amx_->pack_a(NEF_FLOAT32, w + g * s.filters * s.depth(), s.depth(), 1, s.filters, s.depth(),
+                   amx_weights_.data() + g * size);
+    }
+  }
 
   Pieces carve(ScratchLayout& layout, const Tensor* values) const {
     Pieces p;
@@ -120,12 +153,21 @@ class ConvPrepared final : public Prepared {
       if (spec_.bias >= 0) p.bias = layout.take<T>(values_.count(values, spec_.bias));
       p.y = layout.take<T>(values_.count(values, spec_.y));
     }
+    if (on_amx()) {
+      p.tiles = reinterpret_cast<T*>(layout.take<char>(slots_ * amx_tile_bytes(s)));
+      return p;
+    }
     if (packed_.data() == nullptr) p.arranged = layout.take<T>(values_.count(values, spec_.w));
-    p.tiles = layout.take<T>(slots_ * tile_size(s));
+    const int64_t few = s.filters * kMostFew + s.depth() * kMostFew;
+    p.tiles = layout.take<T>(spec_.few ? few : slots_ * tile_size(s));
     return p;
   }
   // Room for one tile: never less for a deeper product.
   static int64_t tile_size(const Shape& s) { return kTileElements + s.depth() * gemm_ops<T>().nr; }
+  // A panel as floats, then the tile.
+  static int64_t amx_tile_bytes(const Shape& s) {
+    return kAmxPanel * amx_depth(s.depth()) * 4 + 2 * (kAmxElements + amx_b_size(s.depth(), 1));
+  }
 
   const T* load(const Tensor* values, int32_t id, T* piece) const {
     const void* data = values_.data(values, id);
@@ -141,7 +183,7 @@ class ConvPrepared final : public Prepared {
   // Weights per group as packed rows [filters][channels * kernel] (see gemm.h).
   void arrange(const Shape& s, const T* w, T* out) const {
     const auto& ops = gemm_ops<T>();
-    if (!spec_.transposed && s.channels == 1) {
+    if (depthwise(s)) {
       std::copy_n(w, spec_.groups * s.filters * s.depth(), out);
       return;
     }
@@ -252,18 +294,144 @@ class ConvPrepared final : public Prepared {
     });
   }
 
+  // ---- few positions
+
+  static int64_t few_size(const Shape& s) { return packed_b_size<T>(s.depth(), s.filters); }
+  void pack_columns(const Shape& s, const T* w) {
+    for (int64_t g = 0; g < spec_.groups; ++g) {
+      pack_b_parallel(w + g * s.filters * s.depth(), 1, s.depth(), s.depth(), s.filters,
+                      packed_.data() + g * few_size(s));
+    }
+  }
+
+  // Positions as rows. What follows is done there too unless an operand has one element for each
+  // position, then the product is turned into y.
+  void run_few(const Tensor* values, const T* x, const T* bias, T* y, T* room) const {
+    const Shape s = shape(values);
+    const Window window = this->window(values);
+    const int64_t rows = window.out_count;
+    T* windows = room;
+    T* products = windows + s.depth() * rows;
+    const EpilogueRun<T> steps = epilogue(values, nullptr);
+    const EpilogueRun<T> columns = column_epilogue(bias, steps);
+    const bool behind = columns.count < steps.count + (bias == nullptr ? 0 : 1);
+    for (int64_t g = 0; g < spec_.groups; ++g) {
+      pack_positions(window, false, x + g * s.channels * window.in_count, s.channels, 0, rows, rows,
+                     windows);
+      GemmBlock<T> block;
+      block.m = rows;
+      block.n = s.filters;
+      block.k = s.depth();
+      block.a = windows;
+      block.a_packed = true;
+      block.b = packed_.data() + g * few_size(s);
+      block.c = products;
+      block.ldc = s.filters;
+      block.col0 = g * s.filters;
+      if (columns.count > 0) block.tile = run_epilogue<T>;
+      block.context = &columns;
+      gemm_parallel<T>(block, slots_, nullptr);
+      T* out = y + g * s.filters * rows;
+      for (int64_t f = 0; f < s.filters; ++f) {
+        for (int64_t i = 0; i < rows; ++i) out[f * rows + i] = products[i * s.filters + f];
+      }
+      if (behind) run_epilogue<T>(&steps, g * s.filters, 0, s.filters, rows, out, rows);
+    }
+  }
+
+  // The bias and, if none has an operand with one element for each position, all steps: for a
+  // product whose columns are the filters.
+  static EpilogueRun<T> column_epilogue(const T* bias, const EpilogueRun<T>& steps) {
+    const auto by_filter = [](const EpilogueOperand<T>& o) {
+      return o.data == nullptr || (o.col_stride == 0 && (o.row_stride == 0 || o.row_stride == 1));
+    };
+    EpilogueRun<T> run;
+    if (bias != nullptr) {
+      run.add(EpilogueOp::kAdd, 1);
+      run.operands[0].data = bias;
+      run.operands[0].col_stride = 1;
+    }
+    if (!std::all_of(steps.operands, steps.operands + steps.count, by_filter)) return run;
+    for (int i = 0; i < steps.count; ++i) {
+      run.add(steps.ops[i], steps.p0[i], steps.p1[i]);
+      EpilogueOperand<T>& operand = run.operands[run.count - 1];
+      operand = steps.operands[i];
+      std::swap(operand.col_stride, operand.row_stride);
+    }
+    return run;
+  }
+
+  // As run_product, with bfloat16 tiles.
+  void run_amx(const Tensor* values, const T* x, const T* bias, T* y, void* tiles) const {
+    const Shape s = shape(values);
+    const Window window = this->window(values);
+    const EpilogueRun<T> steps = epilogue(values, bias);
+    const int64_t depth = amx_depth(s.depth()), planes = s.batch * spec_.groups;
+    const int64_t most = std::max<int64_t>(1, kAmxElements / depth / kAmxPanel) * kAmxPanel;
+    const int64_t share = round_up(ceil_div(window.out_count * planes, 2 * slots_), kAmxPanel);
+    const int64_t width = std::min({round_up(window.out_count, kAmxPanel), most, share});
+    const int64_t tile_count = ceil_div(window.out_count, width);
+    // Few tiles: the rows are split too, and each part packs the tile for itself.
+    const int64_t units = ceil_div(s.filters, kAmxPanel);
+    const int64_t parts = std::clamp<int64_t>(slots_ / (planes * tile_count), 1, units);
+    run_tasks(slots_, planes * tile_count * parts, [&](int64_t slot, int64_t task) {
+      const int64_t part = task % parts, tile = task / parts % tile_count;
+      const int64_t plane = task / parts / tile_count;
+      const int64_t first = tile * width, count = std::min(width, window.out_count - first);
+      const int64_t row = units * part / parts * kAmxPanel;
+      auto* staging = reinterpret_cast<T*>(static_cast<char*>(tiles) + slot * amx_tile_bytes(s));
+      auto* packed = reinterpret_cast<uint16_t*>(staging + kAmxPanel * depth);
+      pack_for_amx(window, x + plane * s.channels * window.in_count, s, first, count, staging,
+                   packed);
+      AmxBlock g;
+      g.m = std::min(s.filters, units * (part + 1) / parts * kAmxPanel) - row;
+      g.n = count;
+      g.k = s.depth();
+      g.a = amx_weights_.data() + plane % spec_.groups * amx_a_size(s.filters, s.depth()) +
+            row * depth;
+      g.b = packed;
+      g.row0 = plane * s.filters + row;
+      g.col0 = first;
+      g.ldc = window.out_count;
+      if constexpr (sizeof(T) == 4) {
+        g.c = y + g.row0 * window.out_count + first;
+        if (steps.count > 0) g.tile = run_epilogue<T>;
+      }
+      g.context = &steps;
+      amx_->block(g);
+    });
+  }
+
+  // Positions [first, first + count) of one sample and group as panels of B.
+  void pack_for_amx(const Window& window, const T* x, const Shape& s, int64_t first, int64_t count,
+                    T* staging, uint16_t* out) const {
+    if (window.pointwise()) {
+      return amx_->pack_b(NEF_FLOAT32, x + first, window.in_count, 1, s.depth(), count, out);
+    }
+    for (int64_t j = 0; j < count; j += kAmxPanel, out += amx_b_size(s.depth(), 1)) {
+      const int64_t cols = std::min(kAmxPanel, count - j);
+      pack_positions(window, false, x, s.channels, first + j, cols, kAmxPanel, staging);
+      amx_->pack_b(NEF_FLOAT32, staging, kAmxPanel, 1, s.depth(), cols, out);
+    }
+  }
+
   ValueTable values_;
   ConvSpec spec_;
   int64_t slots_;
+  const AmxOps* amx_;
   bool native_;
   std::vector<int> ranks_;
   AlignedBuffer<T> packed_;
+  AlignedBuffer<uint16_t> amx_weights_;  // instead of packed_
 };
 
 class ConvKernel final : public Kernel {
  public:
   ConvKernel(const Region& region, ConvSpec spec) : values_(region), spec_(std::move(spec)) {
-    name_ = spec_.transposed ? "conv transpose gemm" : "conv gemm";
+    name_ = spec_.amx != nullptr ? "conv amx bf16"
+            : spec_.few          ? "conv gemm rows"
+            : spec_.transposed   ? "conv transpose gemm"
+                                 : "conv gemm";
     if (!spec_.epilogue.empty()) name_ += "+" + std::to_string(spec_.epilogue.size());
   }
   const char* name() const override { return name_.c_str(); }
@@ -302,8 +470,39 @@ ConvSpec parse_node(const Node& node) {
   return spec;
 }
 
+// Constant weights of float32, precision `fast`; so few filters or so little depth as to leave most
+// of a tile empty are not worth it.
+const AmxOps* choose_amx(const Region& region, const ConvSpec& spec) {
+  const Value& w = region.values[spec.w];
+  if (region.precision != NEF_PRECISION_FAST || spec.transposed) return nullptr;
+  if (w.kind != NEF_VALUE_CONSTANT || w.dtype != NEF_FLOAT32) return nullptr;
+  int64_t depth = 1;
+  for (size_t d = 1; d < w.dims.size(); ++d) depth *= w.dims[d];
+  const bool fills = w.dims[0] / spec.groups >= kAmxTile && depth >= kAmxTile;
+  return fills ? amx_ops() : nullptr;
+}
+
+// One sample, few output positions and constant weights.
+bool choose_few(const Region& region, const ConvSpec& spec) {
+  const Value& w = region.values[spec.w];
+  const std::vector<int64_t>& y = region.values[spec.conv_out].dims;
+  if (spec.transposed || w.kind != NEF_VALUE_CONSTANT || y[0] != 1) return false;
+  int64_t positions = 1;
+  for (size_t d = 2; d < y.size(); ++d) {
+    if (y[d] < 0) return false;
+    positions *= y[d];
+  }
+  return positions > 0 && positions <= kMostFew && w.dims[0] / spec.groups >= kFewFilters;
+}
+
+std::unique_ptr<Kernel> make_conv_kernel(const Region& region, ConvSpec spec) {
+  spec.few = choose_few(region, spec);
+  if (!spec.few) spec.amx = choose_amx(region, spec);
+  return std::make_unique<ConvKernel>(region, std::move(spec));
+}
+
 std::unique_ptr<Kernel> make_conv(const Region& region, std::string*) {
-  return std::make_unique<ConvKernel>(region, parse_node(region.nodes[0]));
+  return make_conv_kernel(region, parse_node(region.nodes[0]));
 }
 
 }  // namespace
@@ -312,7 +511,7 @@ std::unique_ptr<Kernel> make_conv_epilogue(const Region& region, std::string* wh
   ConvSpec spec = parse_node(region.nodes[0]);
   if (!parse_epilogue(region, kRowDims, &spec.epilogue, why)) return nullptr;
   spec.y = region.nodes.back().outputs[0];
-  return std::make_unique<ConvKernel>(region, std::move(spec));
+  return make_conv_kernel(region, std::move(spec));
 }
 
 void register_convolutions() {

@@ -28,6 +28,13 @@ struct Window {
   int64_t end[NEF_MAX_RANK];    // padding behind, without what ceil_mode adds
   int64_t in_count = 1, out_count = 1, kernel_count = 1;
 
+  // Does each output position read the input position of the same number, and no other?
+  bool pointwise() const {
+    bool same = kernel_count == 1;
+    for (int d = 0; d < rank; ++d)
+      same = same && stride[d] == 1 && begin[d] == 0 && in[d] == out[d];
+    return same;
+  }
   // Input position along axis d for an output and a kernel position; may be outside.
   int64_t source(int d, int64_t o, int64_t k) const {
     return o * stride[d] - begin[d] + k * dilation[d];

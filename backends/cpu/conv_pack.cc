@@ -57,43 +57,88 @@ void copy_run(const T* src, int64_t n, T* dst) {
   constexpr int64_t kChunk = 32 / sizeof(T);  // of a fixed size, so that no call is made
   int64_t i = 0;
   for (; i + kChunk <= n; i += kChunk) std::memcpy(dst + i, src + i, 32);
+  if (i == n) return;
+  if (n >= kChunk) {  // the last chunk again overlaps the one before
+    std::memcpy(dst + n - kChunk, src + n - kChunk, 32);
+    return;
+  }
   for (; i < n; ++i) dst[i] = src[i];
 }
 
 template <typename T>
-void fill_row(const PanelSource& s, const T* x, int64_t cols, int64_t nr, T* dst) {
+void fill_row(const PanelSource& s, const T* x, int64_t cols, int64_t nr, T pad, T* dst) {
   if (s.n_runs <= kMaxRuns) {
     for (int r = 0; r < s.n_runs; ++r) {
       const Run& run = s.runs[r];
       if (run.offset < 0) {
-        std::fill_n(dst + run.begin, run.count, T(0));
+        std::fill_n(dst + run.begin, run.count, pad);
       } else {
         copy_run(x + run.offset, run.count, dst + run.begin);
       }
     }
   } else {
-    for (int64_t j = 0; j < cols; ++j) dst[j] = s.offset[j] < 0 ? T(0) : x[s.offset[j]];
+    for (int64_t j = 0; j < cols; ++j) dst[j] = s.offset[j] < 0 ? pad : x[s.offset[j]];
   }
-  std::fill(dst + cols, dst + nr, T(0));
+  std::fill(dst + cols, dst + nr, pad);
+}
+
+// Do all windows of these positions lie inside the input?
+bool all_inside(const Window& w, const int64_t (*positions)[NEF_MAX_RANK], int64_t cols) {
+  for (int d = 0; d < w.rank; ++d) {
+    int64_t low = positions[0][d], high = low;
+    for (int64_t j = 1; j < cols; ++j) {
+      low = std::min(low, positions[j][d]);
+      high = std::max(high, positions[j][d]);
+    }
+    if (w.source(d, low, 0) < 0 || w.source(d, high, w.kernel[d] - 1) >= w.in[d]) return false;
+  }
+  return true;
+}
+
+// How far the source of an inside window moves from kernel position 0 to `k`.
+int64_t kernel_shift(const Window& w, const int64_t* k) {
+  int64_t shift = 0;
+  for (int d = 0; d < w.rank; ++d) shift = shift * w.in[d] + k[d] * w.dilation[d];
+  return shift;
+}
+
+// Channel by channel: each is read in one go.
+template <typename T>
+void pack_pointwise(const Window& w, const T* x, int64_t channels, int64_t count, int64_t nr, T pad,
+                    T* out) {
+  for (int64_t c = 0; c < channels; ++c) {
+    const T* src = x + c * w.in_count;
+    T* dst = out + c * nr;
+    for (int64_t p = 0; p < count; p += nr, dst += channels * nr) {
+      const int64_t cols = std::min(nr, count - p);
+      copy_run(src + p, cols, dst);
+      std::fill(dst + cols, dst + nr, pad);
+    }
+  }
 }
 
 }  // namespace
 
 template <typename T>
 void pack_positions(const Window& w, bool transposed, const T* x, int64_t channels, int64_t first,
-                    int64_t count, int64_t nr, T* out) {
+                    int64_t count, int64_t nr, T* out, T pad) {
+  if (!transposed && w.pointwise()) {
+    return pack_pointwise(w, x + first, channels, count, nr, pad, out);
+  }
   int64_t positions[kMaxPanel][NEF_MAX_RANK];
   const int64_t depth = channels * w.kernel_count;
   for (int64_t p = 0; p < count; p += nr, out += depth * nr) {
     const int64_t cols = std::min(nr, count - p);
     for (int64_t j = 0; j < cols; ++j) unflatten(first + p + j, w.out, w.rank, positions[j]);
+    const bool inside = !transposed && all_inside(w, positions, cols);
+    PanelSource s;
     for (int64_t k = 0; k < w.kernel_count; ++k) {
       int64_t at[NEF_MAX_RANK];
       unflatten(k, w.kernel, w.rank, at);
-      PanelSource s;
-      find_sources(w, transposed, positions, cols, at, &s);
+      if (k == 0 || !inside) find_sources(w, transposed, positions, cols, at, &s);
+      const T* src = x + (inside ? kernel_shift(w, at) : 0);
       for (int64_t c = 0; c < channels; ++c) {
-        fill_row(s, x + c * w.in_count, cols, nr, out + (c * w.kernel_count + k) * nr);
+        fill_row(s, src + c * w.in_count, cols, nr, pad, out + (c * w.kernel_count + k) * nr);
       }
     }
   }
@@ -136,9 +181,13 @@ void add_strided(const T* x, int64_t step, int64_t n, T scale, T* y) {
 
 template <typename T>
 void convolve_plane(const Window& w, const T* x, const T* weights, T bias, T* y) {
+  constexpr int64_t kKnown = 32;  // kernel positions whose range is worked out once
   const int last = w.rank - 1;
   const int64_t width = w.out[last];
   const int64_t rows = width == 0 ? 0 : w.out_count / width;
+  Range ranges[kKnown];
+  for (int64_t k = 0; k < std::min(kKnown, w.kernel[last]); ++k)
+    ranges[k] = inside_range(w, last, k);
   std::fill_n(y, w.out_count, bias);
   for (int64_t row = 0; row < rows; ++row) {
     int64_t out[NEF_MAX_RANK];
@@ -148,7 +197,7 @@ void convolve_plane(const Window& w, const T* x, const T* weights, T bias, T* y)
       unflatten(k, w.kernel, w.rank, at);
       const int64_t base = w.flat_source(out, at, last);
       if (base < 0) continue;
-      const Range range = inside_range(w, last, at[last]);
+      const Range range = at[last] < kKnown ? ranges[at[last]] : inside_range(w, last, at[last]);
       if (range.begin >= range.end) continue;
       const T* src = x + base * w.in[last] + w.source(last, range.begin, at[last]);
       T* dst = y + row * width + range.begin;
@@ -159,9 +208,11 @@ void convolve_plane(const Window& w, const T* x, const T* weights, T bias, T* y)
 }
 
 template void pack_positions<float>(const Window&, bool, const float*, int64_t, int64_t, int64_t,
-                                    int64_t, float*);
+                                    int64_t, float*, float);
 template void pack_positions<double>(const Window&, bool, const double*, int64_t, int64_t, int64_t,
-                                     int64_t, double*);
+                                     int64_t, double*, double);
+template void pack_positions<uint8_t>(const Window&, bool, const uint8_t*, int64_t, int64_t,
+                                      int64_t, int64_t, uint8_t*, uint8_t);
 template void convolve_plane<float>(const Window&, const float*, const float*, float, float*);
 template void convolve_plane<double>(const Window&, const double*, const double*, double, double*);
 

@@ -7,10 +7,11 @@ namespace nef::cpu {
 
 // Packs output positions [first, first + count) of one sample and group as matrix B of a product:
 // row (channel, kernel position), column output position, in panels of `nr` (see gemm.h).
-// `x` is the first channel of the group. Positions outside the input are zero.
+// `x` is the first channel of the group. Positions outside the input are `pad`, columns beyond the
+// count too. T is float, double or uint8_t.
 template <typename T>
 void pack_positions(const Window& w, bool transposed, const T* x, int64_t channels, int64_t first,
-                    int64_t count, int64_t nr, T* out);
+                    int64_t count, int64_t nr, T* out, T pad = 0);
 
 // Depthwise: y = sum over the kernel of w[k] * x, for one channel; y is overwritten.
 template <typename T>

@@ -19,38 +19,36 @@ class FloatMatmulPrepared final : public Prepared {
  public:
   FloatMatmulPrepared(const ValueTable& values, const MatmulSpec& spec,
                       const GemmBlocking& blocking, const Tensor* constants)
-      : values_(values),
-        spec_(spec),
+      : values_(values, spec),
         slots_(task_slots()),
         gemm_(blocking, slots_),
         native_(values.dtype(spec.a) == (sizeof(T) == 8 ? NEF_FLOAT64 : NEF_FLOAT32)) {
-    for (int32_t id = 0; id <= max_id(); ++id) ranks_.push_back(values.rank(id));
     if (values.constant(spec.b)) pack_b(constants);
   }
 
   size_t scratch_bytes(const Tensor* values) const override {
     ScratchLayout layout;
-    carve(layout, values, shape(values));
+    carve(layout, values, values_.shape(values));
     return layout.used();
   }
   uint64_t packed_bytes() const override { return packed_.bytes(); }
 
   void launch(const Tensor* values, void* scratch) const override {
-    const MatmulShape s = shape(values);
-    check_output(values, s);
+    const MatmulShape s = values_.shape(values);
+    values_.check_output(values, s);
     ScratchLayout layout(scratch);
     const Pieces p = carve(layout, values, s);
-    const T* a = load(values, spec_.a, p.a);
-    const T* b = prepacked() ? packed_.data() : load(values, spec_.b, p.b);
-    const T* bias = spec_.bias < 0 ? nullptr : load(values, spec_.bias, p.bias);
-    T* c = native_ ? static_cast<T*>(values[spec_.out].data) : p.c;
-    const EpilogueRun<T> steps = epilogue(values, bias);
+    const T* a = load(values, spec().a, p.a);
+    const T* b = prepacked() ? packed_.data() : load(values, spec().b, p.b);
+    const T* bias = spec().bias < 0 ? nullptr : load(values, spec().bias, p.bias);
+    T* c = native_ ? static_cast<T*>(values[spec().out].data) : p.c;
+    const EpilogueRun<T> steps = values_.epilogue(values, bias);
     gemm_.run(s, a, b, prepacked(), c, steps.count == 0 ? nullptr : run_epilogue<T>, &steps,
               p.gemm);
     if constexpr (sizeof(T) == 4) {
       if (!native_) {
-        store_floats_parallel(values_.dtype(spec_.out), c, values_.count(values, spec_.out),
-                              values[spec_.out].data);
+        store_floats_parallel(values_.table().dtype(spec().out), c,
+                              values_.count(values, spec().out), values[spec().out].data);
       }
     }
   }
@@ -61,20 +59,15 @@ class FloatMatmulPrepared final : public Prepared {
     void* gemm;
   };
 
-  int32_t max_id() const { return static_cast<int32_t>(values_.size()) - 1; }
+  const MatmulSpec& spec() const { return values_.spec(); }
   bool prepacked() const { return packed_.data() != nullptr; }
-
-  MatmulShape shape(const Tensor* values) const {
-    return matmul_shape(values[spec_.a].dims, ranks_[spec_.a], values[spec_.b].dims,
-                        ranks_[spec_.b], spec_.trans_a, spec_.trans_b);
-  }
 
   Pieces carve(ScratchLayout& layout, const Tensor* values, const MatmulShape& s) const {
     Pieces p{};
     if (!native_) {
-      p.a = layout.take<T>(values_.count(values, spec_.a));
-      if (!prepacked()) p.b = layout.take<T>(values_.count(values, spec_.b));
-      if (spec_.bias >= 0) p.bias = layout.take<T>(values_.count(values, spec_.bias));
+      p.a = layout.take<T>(values_.count(values, spec().a));
+      if (!prepacked()) p.b = layout.take<T>(values_.count(values, spec().b));
+      if (spec().bias >= 0) p.bias = layout.take<T>(values_.count(values, spec().bias));
       p.c = layout.take<T>(s.batches * s.m * s.n);
     }
     p.gemm = layout.take<char>(static_cast<int64_t>(gemm_.scratch_bytes(s, prepacked())));
@@ -82,10 +75,10 @@ class FloatMatmulPrepared final : public Prepared {
   }
 
   const T* load(const Tensor* values, int32_t id, T* piece) const {
-    const void* data = values_.data(values, id);
+    const void* data = values_.table().data(values, id);
     if constexpr (sizeof(T) == 4) {
       if (!native_) {
-        load_floats_parallel(values_.dtype(id), data, values_.count(values, id), piece);
+        load_floats_parallel(values_.table().dtype(id), data, values_.count(values, id), piece);
         return piece;
       }
     }
@@ -93,48 +86,18 @@ class FloatMatmulPrepared final : public Prepared {
   }
 
   void pack_b(const Tensor* constants) {
-    // A depends on launch only; B's layout needs K, N and its own batch.
-    const Tensor& b = constants[spec_.b];
-    const int rank = ranks_[spec_.b];
-    const int64_t k = rank == 1 ? b.dims[0] : b.dims[rank - (spec_.trans_b ? 1 : 2)];
-    const int64_t a_dims[2] = {spec_.trans_a ? k : 1, spec_.trans_a ? 1 : k};
-    const MatmulShape s = matmul_shape(a_dims, 2, b.dims, rank, spec_.trans_a, spec_.trans_b);
+    const MatmulShape s = values_.b_shape(constants);
     AlignedBuffer<T> converted;
-    if (!native_) converted = AlignedBuffer<T>(values_.count(constants, spec_.b));
-    const T* data = load(constants, spec_.b, converted.data());
+    if (!native_) converted = AlignedBuffer<T>(values_.count(constants, spec().b));
+    const T* data = load(constants, spec().b, converted.data());
     packed_ = AlignedBuffer<T>(s.b_matrices * gemm_.packed_size(s));
     gemm_.pack(s, data, packed_.data());
   }
 
-  EpilogueRun<T> epilogue(const Tensor* values, const T* bias) const {
-    const int64_t* dims = values[spec_.out].dims;
-    const int rank = ranks_[spec_.out];
-    const int rows = MatmulSpec::row_dims(rank, ranks_[spec_.b]);
-    EpilogueRun<T> run;
-    if (spec_.alpha != 1) run.add(EpilogueOp::kScale, static_cast<T>(spec_.alpha));
-    if (bias != nullptr) {
-      run.add_operand(EpilogueOp::kAdd, bias, values[spec_.bias].dims, ranks_[spec_.bias], dims,
-                      rank, rows, static_cast<T>(spec_.beta));
-    }
-    if constexpr (sizeof(T) == 4) {
-      bind_epilogue(spec_.epilogue, values, ranks_, dims, rank, rows, &run);
-    }
-    return run;
-  }
-
-  // With dims known only now, an operand of the chain could have broadcast the product.
-  void check_output(const Tensor* values, const MatmulShape& s) const {
-    if (values_.count(values, spec_.out) == s.batches * s.m * s.n) return;
-    throw BackendError(NEF_SHAPE_MISMATCH,
-                       "matmul: an operand of its epilogue is larger than its result");
-  }
-
-  ValueTable values_;
-  MatmulSpec spec_;
+  MatmulValues values_;
   int64_t slots_;
   BatchedGemm<T> gemm_;
   bool native_;
-  std::vector<int> ranks_;
   AlignedBuffer<T> packed_;
 };
 
@@ -212,7 +175,41 @@ std::unique_ptr<Kernel> make_epilogue_region(const Region& region, std::string* 
 
 }  // namespace
 
+MatmulShape MatmulValues::b_shape(const Tensor* constants) const {
+  const Tensor& b = constants[spec_.b];
+  const int rank = ranks_[spec_.b];
+  const int64_t k = rank == 1 ? b.dims[0] : b.dims[rank - (spec_.trans_b ? 1 : 2)];
+  const int64_t a_dims[2] = {spec_.trans_a ? k : 1, spec_.trans_a ? 1 : k};
+  return matmul_shape(a_dims, 2, b.dims, rank, spec_.trans_a, spec_.trans_b);
+}
+
+template <typename T>
+EpilogueRun<T> MatmulValues::epilogue(const Tensor* values, const T* bias) const {
+  const int64_t* dims = values[spec_.out].dims;
+  const int rank = ranks_[spec_.out];
+  const int rows = MatmulSpec::row_dims(rank, ranks_[spec_.b]);
+  EpilogueRun<T> run;
+  if (spec_.alpha != 1) run.add(EpilogueOp::kScale, static_cast<T>(spec_.alpha));
+  if (bias != nullptr) {
+    run.add_operand(EpilogueOp::kAdd, bias, values[spec_.bias].dims, ranks_[spec_.bias], dims, rank,
+                    rows, static_cast<T>(spec_.beta));
+  }
+  if constexpr (sizeof(T) == 4) {
+    bind_epilogue(spec_.epilogue, values, ranks_, dims, rank, rows, &run);
+  }
+  return run;
+}
+template EpilogueRun<float> MatmulValues::epilogue<float>(const Tensor*, const float*) const;
+template EpilogueRun<double> MatmulValues::epilogue<double>(const Tensor*, const double*) const;
+
+void MatmulValues::check_output(const Tensor* values, const MatmulShape& s) const {
+  if (values_.count(values, spec_.out) == s.batches * s.m * s.n) return;
+  throw BackendError(NEF_SHAPE_MISMATCH,
+                     "matmul: an operand of its epilogue is larger than its result");
+}
+
 std::unique_ptr<Kernel> make_float_matmul(const Region& region, MatmulSpec spec) {
+  if (auto kernel = make_amx_matmul(region, spec)) return kernel;
   return std::make_unique<FloatMatmulKernel>(region, std::move(spec));
 }
 

@@ -23,7 +23,43 @@ struct MatmulSpec {
   static int row_dims(int out_rank, int b_rank) { return b_rank == 1 ? out_rank : out_rank - 1; }
 };
 
+// What the kernels of a MatmulSpec share: its shapes, and its epilogue bound to a launch.
+class MatmulValues {
+ public:
+  MatmulValues(const ValueTable& values, const MatmulSpec& spec) : values_(values), spec_(spec) {
+    for (size_t id = 0; id < values.size(); ++id) {
+      ranks_.push_back(values.rank(static_cast<int32_t>(id)));
+    }
+  }
+
+  const ValueTable& table() const { return values_; }
+  const MatmulSpec& spec() const { return spec_; }
+  int64_t count(const Tensor* values, int32_t id) const { return values_.count(values, id); }
+
+  MatmulShape shape(const Tensor* values) const {
+    return matmul_shape(values[spec_.a].dims, ranks_[spec_.a], values[spec_.b].dims,
+                        ranks_[spec_.b], spec_.trans_a, spec_.trans_b);
+  }
+  // Of K, N and B's own batch; before a launch, A is not known.
+  MatmulShape b_shape(const Tensor* constants) const;
+
+  // `bias` holds the values of spec.bias, or is null.
+  template <typename T>
+  EpilogueRun<T> epilogue(const Tensor* values, const T* bias) const;
+
+  // With dims known only at launch, an operand of the chain could have broadcast the product.
+  void check_output(const Tensor* values, const MatmulShape& s) const;
+
+ private:
+  ValueTable values_;
+  MatmulSpec spec_;
+  std::vector<int> ranks_;
+};
+
 std::unique_ptr<Kernel> make_float_matmul(const Region& region, MatmulSpec spec);
+// On AMX (see amx.h): bfloat16 tensors, and float32 ones where precision is `fast`. Null where the
+// region asks for something else or the CPU has none.
+std::unique_ptr<Kernel> make_amx_matmul(const Region& region, const MatmulSpec& spec);
 std::unique_ptr<Kernel> make_integer_matmul(const Region& region, const MatmulSpec& spec);
 
 std::unique_ptr<Kernel> make_einsum(const Region& region, std::string* why);

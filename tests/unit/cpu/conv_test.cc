@@ -126,6 +126,44 @@ TEST(Conv, GroupsAndDepthwise) {
   }
 }
 
+TEST(Conv, FewOutputPositions) {
+  for (int64_t size : {1, 2, 3}) {
+    for (int64_t filters : {4, 35, 300}) {
+      for (int64_t groups : {1, 5}) {
+        if (filters % groups != 0) continue;
+        Plan p;
+        p.channels = 20;
+        p.height = size;
+        p.width = 2;
+        p.filters = filters;
+        p.groups = groups;
+        check(p, false);
+        check(p, true);
+        p.kernel = 1;
+        p.pad = 0;
+        check(p, true);
+      }
+    }
+  }
+}
+
+TEST(Conv, OneChannelWithManyFilters) {
+  for (int64_t filters : {1, 3, 4, 40}) {
+    for (int64_t stride : {1, 2, 7}) {
+      Plan p;
+      p.channels = 1;
+      p.filters = filters;
+      p.kernel = 9;
+      p.height = 40;
+      p.width = 50;
+      p.stride = stride;
+      check(p, true);
+      p.pad = 0;
+      check(p, false);
+    }
+  }
+}
+
 TEST(Conv, DeepAndWideShapesAreTiled) {
   Plan p;
   p.channels = 130;

@@ -103,6 +103,7 @@ Outcome RegionRunner::run(const std::vector<uint8_t>* blob, int times) {
   nef_backend_region region{};
   region.struct_size = sizeof(region);
   region.kind = kind_;
+  region.precision = precision_;
   region.n_values = static_cast<int32_t>(values_.size());
   region.n_nodes = static_cast<int32_t>(nodes.size());
   region.values = values_.data();

@@ -19,7 +19,9 @@ struct Outcome {
 
 class RegionRunner {
  public:
-  explicit RegionRunner(nef_region_kind kind = NEF_REGION_SINGLE) : kind_(kind) {}
+  explicit RegionRunner(nef_region_kind kind = NEF_REGION_SINGLE,
+                        nef_precision precision = NEF_PRECISION_EXACT)
+      : kind_(kind), precision_(precision) {}
 
   template <typename T>
   int32_t input(nef_dtype dtype, std::vector<int64_t> dims, const std::vector<T>& data) {
@@ -65,6 +67,7 @@ class RegionRunner {
               std::vector<uint8_t> bytes);
 
   nef_region_kind kind_;
+  nef_precision precision_;
   std::vector<nef_backend_value> values_;
   std::vector<std::vector<int64_t>> dims_;
   std::vector<std::vector<uint8_t>> data_;

@@ -217,7 +217,7 @@ type compileOptions struct {
 }
 
 func (o *compileOptions) register(flags *pflag.FlagSet) {
-	flags.BoolVar(&o.fast, "fast", false, "allow bfloat16 products with float32 sums (this version still computes exactly)")
+	flags.BoolVar(&o.fast, "fast", false, "allow bfloat16 products with float32 sums where the device has them")
 	flags.IntVar(&o.threads, "threads", 0, "most threads of a run (0: all)")
 	flags.Int64Var(&o.budget, "memory-budget", 0, "most bytes of working memory of a run (0: no limit)")
 	flags.BoolVar(&o.strict, "strict", false, "fail instead of falling back")

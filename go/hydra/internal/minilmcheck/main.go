@@ -30,14 +30,19 @@ const maxTokens = 512
 func main() {
 	model := flag.String("model", "", "Hugging Face folder")
 	out := flag.String("out", "", "folder for the .npy files")
+	fast := flag.Bool("fast", false, "precision fast")
 	flag.Parse()
-	if err := check(*model, *out); err != nil {
+	options := nef.Options{}
+	if *fast {
+		options.Precision = nef.Fast
+	}
+	if err := check(*model, *out, options); err != nil {
 		fmt.Fprintln(os.Stderr, "minilmcheck:", err)
 		os.Exit(1)
 	}
 }
 
-func check(dir, out string) error {
+func check(dir, out string, options nef.Options) error {
 	tokenizer, err := tokenize.Load(dir)
 	if err != nil {
 		return err
@@ -53,7 +58,7 @@ func check(dir, out string) error {
 	}
 	defer graph.Close()
 	before := nef.ReadCounters().ProgramsCompiled
-	program, err := graph.Compile(nef.Options{})
+	program, err := graph.Compile(options)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: Apache-2.0
+// AMX kernels by intrinsics: Highway has none.
+#include "backends/cpu/amx.h"
+
+#include "backends/cpu/targets.h"
+
+#include <hwy/highway.h>
+
+#include <cstring>
+
+#if HWY_ARCH_X86_64 && defined(__linux__)
+#include <cpuid.h>
+#include <immintrin.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
+namespace nef::cpu {
+
+#if HWY_ARCH_X86_64 && defined(__linux__)
+// GCC takes the undefined registers of its own intrinsics for a fault of ours.
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#pragma GCC diagnostic ignored "-Wuninitialized"
+namespace {
+
+#define NEF_AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,avx512bf16")))
+#define NEF_AMX __attribute__((target("amx-tile,amx-bf16,amx-int8,avx512f")))
+
+constexpr int64_t kTileElements = kAmxTile * kAmxDepth;  // 1 KiB
+constexpr int64_t kPanelStep = 2 * kTileElements;        // of one panel, one step along k
+constexpr int64_t kTileBytes = 1024, kRowBytes = 64;
+constexpr int64_t kResidentBytes = 1 << 20;  // of B that stay in L2
+constexpr int64_t kFinish = 256;             // columns handed to the epilogue at a time
+
+struct alignas(64) TileConfig {
+  uint8_t palette = 1, start = 0;
+  uint8_t reserved[14] = {};
+  uint16_t row_bytes[16] = {};
+  uint8_t rows[16] = {};
+};
+TileConfig full_tiles() {
+  TileConfig c;
+  for (int i = 0; i < 8; ++i) {
+    c.row_bytes[i] = 64;
+    c.rows[i] = kAmxTile;
+  }
+  return c;
+}
+
+// ---- packing
+
+// 32 elements from `x`, `count` of them there, the others zero.
+NEF_AVX512 inline __m512i load_float(const float* x, int64_t count) {
+  if (count >= kAmxDepth) {
+    return (__m512i)_mm512_cvtne2ps_pbh(_mm512_loadu_ps(x + 16), _mm512_loadu_ps(x));
+  }
+  const uint32_t mask = count <= 0 ? 0 : (uint32_t{1} << count) - 1;
+  const __m512 low = _mm512_maskz_loadu_ps(static_cast<__mmask16>(mask), x);
+  const __m512 high = _mm512_maskz_loadu_ps(static_cast<__mmask16>(mask >> 16), x + 16);
+  return (__m512i)_mm512_cvtne2ps_pbh(high, low);
+}
+NEF_AVX512 inline __m512i load_bfloat(const uint16_t* x, int64_t count) {
+  if (count >= kAmxDepth) return _mm512_loadu_si512(x);
+  const uint32_t mask = count <= 0 ? 0 : (uint32_t{1} << count) - 1;
+  return _mm512_maskz_loadu_epi16(mask, x);
+}
+NEF_AVX512 inline __m512i load_run(const float* x, int64_t count) { return load_float(x, count); }
+NEF_AVX512 inline __m512i load_run(const uint16_t* x, int64_t count) {
+  return load_bfloat(x, count);
+}
+
+// As load_run, of elements `step` apart.
+template <typename T>
+NEF_AVX512 inline __m512i load_spread(const T* x, int64_t step, int64_t count) {
+  T run[kAmxDepth] = {};
+  for (int64_t i = 0; i < std::min(count, kAmxDepth); ++i) run[i] = x[i * step];
+  return load_run(run, kAmxDepth);
+}
+
+template <typename T>
+NEF_AVX512 void pack_a_rows(const T* a, int64_t row, int64_t col, int64_t m, int64_t k,
+                            uint16_t* out) {
+  const int64_t depth = amx_depth(k);
+  for (int64_t i = 0; i < round_up(m, kAmxTile); ++i) {
+    uint16_t* dst = out + i / kAmxTile * kAmxTile * depth + i % kAmxTile * kAmxDepth;
+    const T* src = a + i * row;
+    for (int64_t p = 0; p < depth; p += kAmxDepth, dst += kTileElements) {
+      const __m512i x = i >= m     ? _mm512_setzero_si512()
+                        : col == 1 ? load_run(src + p, k - p)
+                                   : load_spread(src + p * col, col, k - p);
+      _mm512_store_si512(dst, x);
+    }
+  }
+}
+
+// The lanes of `low` and `high`, 16 bits each, in turn: what two rows of B look like in a tile.
+NEF_AVX512 inline __m512i rows_in_turn(const float* low, const float* high, __mmask16 mask) {
+  const __m512 a = _mm512_maskz_loadu_ps(mask, low);
+  const __m512 b = high == nullptr ? _mm512_setzero_ps() : _mm512_maskz_loadu_ps(mask, high);
+  const __m512i order = _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24,
+                                         8, 23, 7, 22, 6, 21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
+  return _mm512_permutexvar_epi16(order, (__m512i)_mm512_cvtne2ps_pbh(b, a));
+}
+NEF_AVX512 inline __m512i rows_in_turn(const uint16_t* low, const uint16_t* high, __mmask16 mask) {
+  const __m512i a = _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(mask, low));
+  if (high == nullptr) return a;
+  const __m512i b = _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(mask, high));
+  return _mm512_or_si512(a, _mm512_slli_epi32(b, 16));
+}
+
+// One panel from rows of B: neighbouring columns are neighbours in memory.
+template <typename T>
+NEF_AVX512 void pack_panel_rows(const T* b, int64_t row, int64_t k, int64_t cols, uint16_t* out) {
+  const uint32_t mask = cols >= kAmxPanel ? ~uint32_t{0} : (uint32_t{1} << cols) - 1;
+  const int64_t depth = amx_depth(k);
+  for (int64_t p = 0; p < depth; p += 2) {
+    uint16_t* dst = out + p / kAmxDepth * kPanelStep + p % kAmxDepth * kAmxTile;
+    for (int t = 0; t < 2; ++t, dst += kTileElements) {
+      const auto lanes = static_cast<__mmask16>(mask >> (16 * t));
+      const T* low = b + p * row + kAmxTile * t;
+      const __m512i x = p >= k ? _mm512_setzero_si512()
+                               : rows_in_turn(low, p + 1 < k ? low + row : nullptr, lanes);
+      _mm512_store_si512(dst, x);
+    }
+  }
+}
+
+// One panel from columns of B: neighbours along k are neighbours in memory, or `row` apart.
+template <typename T>
+NEF_AVX512 void pack_panel_columns(const T* b, int64_t row, int64_t col, int64_t k, int64_t cols,
+                                   uint16_t* out) {
+  const __m512i place =
+      _mm512_mullo_epi32(_mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0),
+                         _mm512_set1_epi32(static_cast<int>(kAmxTile)));
+  for (int64_t p = 0; p < amx_depth(k); p += kAmxDepth, out += kPanelStep) {
+    for (int64_t j = 0; j < kAmxPanel; ++j) {
+      const T* src = b + p * row + j * col;
+      const __m512i x = j >= cols  ? _mm512_setzero_si512()
+                        : row == 1 ? load_run(src, k - p)
+                                   : load_spread(src, row, k - p);
+      uint16_t* dst = out + j / kAmxTile * kTileElements + j % kAmxTile * 2;
+      _mm512_i32scatter_epi32(dst, place, x, 4);
+    }
+  }
+}
+
+template <typename T>
+void pack_b_panels(const T* b, int64_t row, int64_t col, int64_t k, int64_t n, uint16_t* out) {
+  for (int64_t j = 0; j < n; j += kAmxPanel, out += kAmxPanel * amx_depth(k)) {
+    const int64_t cols = std::min(kAmxPanel, n - j);
+    if (col == 1) {
+      pack_panel_rows(b + j, row, k, cols, out);
+    } else {
+      pack_panel_columns(b + j * col, row, col, k, cols, out);
+    }
+  }
+}
+
+void pack_a(nef_dtype dtype, const void* a, int64_t row, int64_t col, int64_t m, int64_t k,
+            uint16_t* out) {
+  if (dtype == NEF_FLOAT32) {
+    pack_a_rows(static_cast<const float*>(a), row, col, m, k, out);
+  } else {
+    pack_a_rows(static_cast<const uint16_t*>(a), row, col, m, k, out);
+  }
+}
+void pack_b(nef_dtype dtype, const void* b, int64_t row, int64_t col, int64_t k, int64_t n,
+            uint16_t* out) {
+  if (dtype == NEF_FLOAT32) {
+    pack_b_panels(static_cast<const float*>(b), row, col, k, n, out);
+  } else {
+    pack_b_panels(static_cast<const uint16_t*>(b), row, col, k, n, out);
+  }
+}
+
+void pack_a_bytes(const uint8_t* a, int64_t row, int64_t m, int64_t k, uint8_t* out) {
+  const int64_t depth = amx_byte_depth(k);
+  std::fill_n(out, round_up(m, kAmxTile) * depth, uint8_t{0});
+  for (int64_t i = 0; i < m; ++i) {
+    uint8_t* dst = out + i / kAmxTile * kAmxTile * depth + i % kAmxTile * kRowBytes;
+    for (int64_t p = 0; p < k; p += kRowBytes, dst += kTileBytes) {
+      std::memcpy(dst, a + i * row + p, static_cast<size_t>(std::min(kRowBytes, k - p)));
+    }
+  }
+}
+
+// Four rows of 16 bytes, element by element in turn.
+inline void bytes_in_turn(const uint8_t* const* rows, uint8_t* out) {
+  const auto load = [&](int i) {
+    return _mm_loadu_si128(reinterpret_cast<const __m128i*>(rows[i]));
+  };
+  const __m128i a = load(0), b = load(1), c = load(2), d = load(3);
+  const __m128i ab = _mm_unpacklo_epi8(a, b), cd = _mm_unpacklo_epi8(c, d);
+  const __m128i ab1 = _mm_unpackhi_epi8(a, b), cd1 = _mm_unpackhi_epi8(c, d);
+  auto* dst = reinterpret_cast<__m128i*>(out);
+  _mm_store_si128(dst, _mm_unpacklo_epi16(ab, cd));
+  _mm_store_si128(dst + 1, _mm_unpackhi_epi16(ab, cd));
+  _mm_store_si128(dst + 2, _mm_unpacklo_epi16(ab1, cd1));
+  _mm_store_si128(dst + 3, _mm_unpackhi_epi16(ab1, cd1));
+}
+
+void pack_panel_bytes(const uint8_t* b, int64_t row, int64_t k, int64_t cols, uint8_t* out) {
+  constexpr uint8_t kZeros[kAmxPanel] = {};
+  uint8_t edge[4][kAmxPanel] = {};
+  for (int64_t p = 0; p < amx_byte_depth(k); p += 4) {
+    const uint8_t* rows[4];
+    for (int64_t q = 0; q < 4; ++q) {
+      rows[q] = p + q < k ? b + (p + q) * row : kZeros;
+      if (p + q >= k || cols == kAmxPanel) continue;
+      std::copy_n(rows[q], cols, edge[q]);
+      rows[q] = edge[q];
+    }
+    uint8_t* dst = out + p / kRowBytes * 2 * kTileBytes + p % kRowBytes * kAmxTile;
+    bytes_in_turn(rows, dst);
+    for (const uint8_t*& r : rows) r += kAmxTile;
+    bytes_in_turn(rows, dst + kTileBytes);
+  }
+}
+
+void pack_b_bytes(const uint8_t* b, int64_t row, int64_t k, int64_t n, uint8_t* out) {
+  for (int64_t j = 0; j < n; j += kAmxPanel, out += kAmxPanel * amx_byte_depth(k)) {
+    pack_panel_bytes(b + j, row, k, std::min(kAmxPanel, n - j), out);
+  }
+}
+
+// ---- products. Nothing here writes memory before it loads tiles from it: the compiler does not
+// see what a tile load reads.
+
+// What the elements of A and B are; those of C have 32 bits.
+enum class Kind { kBfloat, kSignedSigned, kSignedUnsigned, kUnsignedSigned, kUnsignedUnsigned };
+
+#define NEF_DOT(c, a, b)                                 \
+  if constexpr (kKind == Kind::kBfloat) {                \
+    _tile_dpbf16ps(c, a, b);                             \
+  } else if constexpr (kKind == Kind::kSignedSigned) {   \
+    _tile_dpbssd(c, a, b);                               \
+  } else if constexpr (kKind == Kind::kSignedUnsigned) { \
+    _tile_dpbsud(c, a, b);                               \
+  } else if constexpr (kKind == Kind::kUnsignedSigned) { \
+    _tile_dpbusd(c, a, b);                               \
+  } else {                                               \
+    _tile_dpbuud(c, a, b);                               \
+  }
+
+inline void prefetch_tile(const uint8_t* tile) {
+  for (int64_t i = 0; i < kTileBytes; i += 64) _mm_prefetch(tile + i, _MM_HINT_T0);
+}
+
+// kTiles row tiles times one panel, over all of k. The next steps of B are fetched ahead.
+template <Kind kKind, int kTiles>
+NEF_AMX inline void multiply(const uint8_t* a, int64_t a_next, const uint8_t* b, int64_t steps,
+                             uint32_t* c, int64_t ldc) {
+  _tile_zero(0);
+  _tile_zero(1);
+  if constexpr (kTiles == 2) {
+    _tile_zero(2);
+    _tile_zero(3);
+  }
+  for (int64_t p = 0; p < steps; ++p, a += kTileBytes, b += 2 * kTileBytes) {
+    _tile_loadd(6, b, kRowBytes);
+    _tile_loadd(4, a, kRowBytes);
+    prefetch_tile(b + 4 * kTileBytes);
+    NEF_DOT(0, 4, 6)
+    _tile_loadd(7, b + kTileBytes, kRowBytes);
+    prefetch_tile(b + 5 * kTileBytes);
+    NEF_DOT(1, 4, 7)
+    if constexpr (kTiles == 2) {
+      _tile_loadd(5, a + a_next, kRowBytes);
+      NEF_DOT(2, 5, 6)
+      NEF_DOT(3, 5, 7)
+    }
+  }
+  const size_t stride = static_cast<size_t>(ldc) * sizeof(uint32_t);
+  _tile_stored(0, c, stride);
+  _tile_stored(1, c + kAmxTile, stride);
+  if constexpr (kTiles == 2) {
+    _tile_stored(2, c + kAmxTile * ldc, stride);
+    _tile_stored(3, c + kAmxTile * ldc + kAmxTile, stride);
+  }
+}
+#undef NEF_DOT
+
+// Operands of a product, whatever their elements: rows and columns of `depth` bytes.
+struct Operands {
+  int64_t m, n, depth;
+  const uint8_t *a, *b;
+  uint32_t* c;
+  int64_t ldc;
+};
+
+// Rows [i, i + 32) times one panel.
+template <Kind kKind>
+NEF_AMX inline void multiply_tile(const Operands& g, int64_t i, int64_t j) {
+  const int64_t rows = std::min(kAmxPanel, g.m - i), cols = std::min(kAmxPanel, g.n - j);
+  const uint8_t *a = g.a + i * g.depth, *b = g.b + j * g.depth;
+  const int64_t steps = g.depth / kRowBytes, next = kAmxTile * g.depth;
+  const bool whole = cols == kAmxPanel && rows % kAmxTile == 0;
+  alignas(64) uint32_t edge[kAmxPanel * kAmxPanel];
+  uint32_t* c = whole ? g.c + i * g.ldc + j : edge;
+  const int64_t ldc = whole ? g.ldc : kAmxPanel;
+  if (rows > kAmxTile) {
+    multiply<kKind, 2>(a, next, b, steps, c, ldc);
+  } else {
+    multiply<kKind, 1>(a, next, b, steps, c, ldc);
+  }
+  if (whole) return;
+  for (int64_t r = 0; r < rows; ++r) {
+    std::copy_n(edge + r * kAmxPanel, cols, g.c + (i + r) * g.ldc + j);
+  }
+}
+
+// Columns in groups that stay in L2 while all rows pass; finish(row, rows, col, cols) after each
+// piece of C.
+template <Kind kKind, class Finish>
+NEF_AMX void multiply_all(const Operands& g, const Finish& finish) {
+  static const TileConfig config = full_tiles();
+  // At every entry: other code in this thread may have set its own.
+  _tile_loadconfig(&config);
+  const int64_t group = std::max<int64_t>(1, kResidentBytes / g.depth / kAmxPanel) * kAmxPanel;
+  for (int64_t j0 = 0; j0 < g.n; j0 += group) {
+    const int64_t j1 = std::min(g.n, j0 + group);
+    for (int64_t i = 0; i < g.m; i += kAmxPanel) {
+      for (int64_t f = j0; f < j1; f += kFinish) {
+        const int64_t end = std::min(j1, f + kFinish);
+        for (int64_t j = f; j < end; j += kAmxPanel) multiply_tile<kKind>(g, i, j);
+        finish(i, std::min(kAmxPanel, g.m - i), f, end - f);
+      }
+    }
+  }
+  _tile_release();  // a thread that holds tiles is dearer to switch
+}
+
+void block(const AmxBlock& g) {
+  const Operands operands = {g.m,
+                             g.n,
+                             2 * amx_depth(g.k),
+                             reinterpret_cast<const uint8_t*>(g.a),
+                             reinterpret_cast<const uint8_t*>(g.b),
+                             reinterpret_cast<uint32_t*>(g.c),
+                             g.ldc};
+  multiply_all<Kind::kBfloat>(operands, [&](int64_t i, int64_t rows, int64_t j, int64_t cols) {
+    if (g.tile == nullptr) return;
+    g.tile(g.context, g.row0 + i, g.col0 + j, rows, cols, g.c + i * g.ldc + j, g.ldc);
+  });
+}
+
+template <Kind kKind>
+void multiply_bytes(const Operands& operands) {
+  multiply_all<kKind>(operands, [](int64_t, int64_t, int64_t, int64_t) {});
+}
+void block_bytes(const AmxByteBlock& g) {
+  const Operands operands = {
+      g.m, g.n, amx_byte_depth(g.k), g.a, g.b, reinterpret_cast<uint32_t*>(g.c), g.ldc};
+  if (g.a_signed) {
+    g.b_signed ? multiply_bytes<Kind::kSignedSigned>(operands)
+               : multiply_bytes<Kind::kSignedUnsigned>(operands);
+  } else {
+    g.b_signed ? multiply_bytes<Kind::kUnsignedSigned>(operands)
+               : multiply_bytes<Kind::kUnsignedUnsigned>(operands);
+  }
+}
+
+// ---- detection
+
+bool cpu_has_amx() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  if (__get_cpuid_count(7, 0, &a, &b, &c, &d) == 0) return false;
+  const bool tiles = (d >> 24 & 1) != 0, bf16 = (d >> 22 & 1) != 0, int8 = (d >> 25 & 1) != 0;
+  if (__get_cpuid_count(7, 1, &a, &b, &c, &d) == 0) return false;
+  return tiles && bf16 && int8 && (a >> 5 & 1) != 0;  // the last: AVX512_BF16
+}
+
+// Linux gives the tile registers to a process that asks; threads inherit it.
+bool permitted() {
+  constexpr long kRequest = 0x1023, kTileData = 18;
+  return syscall(SYS_arch_prctl, kRequest, kTileData) == 0;
+}
+
+constexpr AmxOps kOps = {pack_a, pack_b, block, pack_a_bytes, pack_b_bytes, block_bytes};
+
+}  // namespace
+
+const AmxOps* amx_ops() {
+  static const bool present = cpu_has_amx() && permitted();
+  // Asked each time: tests force other targets.
+  return present && (hwy::SupportedTargets() & HWY_AVX3_SPR) != 0 ? &kOps : nullptr;
+}
+
+#else
+
+const AmxOps* amx_ops() { return nullptr; }
+
+#endif
+
+}  // namespace nef::cpu

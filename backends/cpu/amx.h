@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <nef/types.h>
+
+#include <cstdint>
+
+#include "backends/cpu/gemm.h"
+
+// Products of bfloat16 matrices with float32 sums on AMX tiles (x86 since Sapphire Rapids).
+//
+// Both operands are packed: A as row tiles, [m / 16][k / 32] tiles of 16 rows x 32; B as panels of
+// 32 columns, [n / 32][k / 32] pairs of tiles of 32 x 16, in which two neighbours along k lie side
+// by side. Both are padded with zeros. float32 is rounded to nearest even on the way in; subnormal
+// numbers count as zero.
+namespace nef::cpu {
+
+constexpr int64_t kAmxTile = 16;   // rows of a tile
+constexpr int64_t kAmxDepth = 32;  // elements of a tile along k
+constexpr int64_t kAmxPanel = 32;  // columns of a panel of B, and the rows that one step takes
+
+// C[m][n] = A[m][k] B[k][n], one core.
+struct AmxBlock {
+  int64_t m = 0, n = 0, k = 0;
+  const uint16_t* a = nullptr;
+  const uint16_t* b = nullptr;
+  float* c = nullptr;
+  int64_t ldc = 0;
+  int64_t row0 = 0, col0 = 0;  // position of C in the whole matrix, for `tile`
+  TileFn<float> tile = nullptr;
+  const void* context = nullptr;
+};
+
+// The same of 8-bit integers, exact sums that wrap at 32 bits. A tile is 64 elements deep, and four
+// neighbours along k lie side by side in B.
+struct AmxByteBlock {
+  int64_t m = 0, n = 0, k = 0;
+  const uint8_t* a = nullptr;
+  const uint8_t* b = nullptr;
+  bool a_signed = false, b_signed = false;
+  int32_t* c = nullptr;
+  int64_t ldc = 0;
+};
+
+struct AmxOps {
+  // A[m][k], element (i, p) at a[i * row + p * col]; float32 or bfloat16.
+  void (*pack_a)(nef_dtype dtype, const void* a, int64_t row, int64_t col, int64_t m, int64_t k,
+                 uint16_t* out);
+  // B[k][n], element (p, j) at b[p * row + j * col]; float32 or bfloat16.
+  void (*pack_b)(nef_dtype dtype, const void* b, int64_t row, int64_t col, int64_t k, int64_t n,
+                 uint16_t* out);
+  void (*block)(const AmxBlock& g);
+  // As pack_a and pack_b, of contiguous rows.
+  void (*pack_a_bytes)(const uint8_t* a, int64_t row, int64_t m, int64_t k, uint8_t* out);
+  void (*pack_b_bytes)(const uint8_t* b, int64_t row, int64_t k, int64_t n, uint8_t* out);
+  void (*block_bytes)(const AmxByteBlock& g);
+};
+
+// Null where the CPU has no AMX, the system does not permit it, or NEF_CPU_TARGET forces less. Asks
+// the CPU each time, which is slow in a virtual machine: kernels keep the answer.
+const AmxOps* amx_ops();
+
+inline int64_t amx_depth(int64_t k) { return round_up(std::max<int64_t>(k, 1), kAmxDepth); }
+inline int64_t amx_byte_depth(int64_t k) { return round_up(std::max<int64_t>(k, 1), 64); }
+inline int64_t amx_a_bytes(int64_t m, int64_t k) {
+  return round_up(m, kAmxTile) * amx_byte_depth(k);
+}
+inline int64_t amx_b_bytes(int64_t k, int64_t n) {
+  return round_up(n, kAmxPanel) * amx_byte_depth(k);
+}
+inline int64_t amx_a_size(int64_t m, int64_t k) { return round_up(m, kAmxTile) * amx_depth(k); }
+inline int64_t amx_b_size(int64_t k, int64_t n) { return round_up(n, kAmxPanel) * amx_depth(k); }
+
+}  // namespace nef::cpu
