@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// ConvInteger and QLinearConv: windows gathered as rows of int16 less the zero point, so that
-// padding is 0, then products with the filters.
+// ConvInteger and QLinearConv. On AMX bytes are multiplied as they are, padding is the zero point,
+// and what the zero points bring is taken off the sums. Elsewhere windows are gathered as rows of
+// int16 less the zero point, so that padding is 0.
 #include <algorithm>
 
+#include "backends/cpu/amx.h"
 #include "backends/cpu/conv_geometry.h"
+#include "backends/cpu/conv_pack.h"
 #include "backends/cpu/gemm_tasks.h"
 #include "backends/cpu/gemm_values.h"
 #include "backends/cpu/int_dot.h"
@@ -13,7 +16,9 @@
 namespace nef::cpu {
 namespace {
 
-constexpr int64_t kPositions = 64;  // output positions of a task
+constexpr int64_t kPositions = 64;         // output positions of a task
+constexpr int64_t kAmxBytes = 256 * 1024;  // of packed windows per task on AMX
+constexpr int64_t kAmxFilters = 4;         // fewer leave most of a tile empty
 
 struct ConvIds {
   bool quantized = false;  // QLinearConv
@@ -31,12 +36,25 @@ ConvIds ids_of(const Node& node) {
 class QuantConvPrepared final : public Prepared {
  public:
   QuantConvPrepared(const ValueTable& table, const ConvIds& ids, const WindowAttrs& attrs,
-                    int64_t groups)
-      : table_(table), ids_(ids), attrs_(attrs), groups_(groups), slots_(task_slots()) {}
+                    int64_t groups, const Tensor* constants)
+      : table_(table), ids_(ids), attrs_(attrs), groups_(groups), slots_(task_slots()) {
+    const bool fixed_zero = ids.w_zero < 0 || table.constant(ids.w_zero);
+    if (!table.constant(ids.w) || !fixed_zero) return;
+    const int64_t* w = constants[ids.w].dims;
+    if (groups > 0 && w[0] / groups >= kAmxFilters) amx_ = amx_ops();
+    if (amx_ != nullptr) pack_for_amx(constants);
+  }
 
+  uint64_t packed_bytes() const override {
+    return amx_weights_.bytes() + sum_of_weights_.size() * sizeof(int32_t);
+  }
   size_t scratch_bytes(const Tensor* values) const override {
     ScratchLayout layout;
-    carve(layout, sizes(values));
+    if (amx_ != nullptr) {
+      layout.take<char>(slots_ * amx_room(sizes(values)).used);
+    } else {
+      carve(layout, sizes(values));
+    }
     return layout.used();
   }
 
@@ -44,6 +62,7 @@ class QuantConvPrepared final : public Prepared {
     const Sizes s = sizes(values);
     if (s.batch * s.filters * s.window.out_count == 0) return;
     ScratchLayout layout(scratch);
+    if (amx_ != nullptr) return run_amx(values, s, layout.take<uint8_t>(0));
     const Pieces p = carve(layout, s);
     pack_filters(values, s, p.w);
     const int64_t blocks = (s.window.out_count + kPositions - 1) / kPositions;
@@ -149,6 +168,126 @@ class QuantConvPrepared final : public Prepared {
     }
   }
 
+  // ---- AMX
+
+  const uint8_t* bytes(const Tensor* values, int32_t id) const {
+    return static_cast<const uint8_t*>(table_.data(values, id));
+  }
+  bool is_signed(int32_t id) const { return table_.dtype(id) == NEF_INT8; }
+
+  void pack_for_amx(const Tensor* constants) {
+    const int64_t* w = constants[ids_.w].dims;
+    const int64_t filters = w[0] / groups_;
+    const int64_t k = backends::element_count(w + 1, table_.rank(ids_.w) - 1);
+    const int64_t size = amx_a_bytes(filters, k);
+    amx_weights_ = AlignedBuffer<uint8_t>(groups_ * size);
+    for (int64_t g = 0; g < groups_; ++g) {
+      amx_->pack_a_bytes(bytes(constants, ids_.w) + g * filters * k, k, filters, k,
+                         amx_weights_.data() + g * size);
+    }
+    for (int64_t f = 0; f < w[0]; ++f) {
+      int32_t sum = 0;
+      for (int64_t p = 0; p < k; ++p) sum += element(constants, ids_.w, f * k + p);
+      sum_of_weights_.push_back(sum);
+      weight_zeros_ = weight_zeros_ || integer(constants, ids_.w_zero, f) != 0;
+    }
+  }
+  int32_t element(const Tensor* values, int32_t id, int64_t i) const {
+    const uint8_t x = bytes(values, id)[i];
+    return is_signed(id) ? static_cast<int8_t>(x) : x;
+  }
+
+  // A task's scratch: one panel of windows, all of them packed, their sums, the result.
+  struct AmxRoom {
+    int64_t width;  // positions
+    int64_t packed, sums, result, used;
+  };
+  AmxRoom amx_room(const Sizes& s) const {
+    const int64_t depth = amx_byte_depth(s.k);
+    AmxRoom room{};
+    room.width = std::max<int64_t>(1, kAmxBytes / depth / kAmxPanel) * kAmxPanel;
+    room.packed = round_up(s.k * kAmxPanel, 64);
+    room.sums = room.packed + std::max(kAmxBytes, kAmxPanel * depth);
+    room.result = room.sums + kAmxBytes / 64 * 4;
+    room.used = room.result + (ids_.quantized ? s.filters / groups_ * room.width * 4 : 0);
+    return room;
+  }
+
+  void run_amx(const Tensor* values, const Sizes& s, uint8_t* scratch) const {
+    const AmxRoom room = amx_room(s);
+    const int64_t images = s.batch * groups_;
+    const int64_t share = round_up(ceil_div(s.window.out_count * images, 2 * slots_), kAmxPanel);
+    const int64_t width = std::min(room.width, share);
+    const int64_t tiles = ceil_div(s.window.out_count, width);
+    run_tasks(slots_, images * tiles, [&](int64_t slot, int64_t task) {
+      const int64_t first = task % tiles * width;
+      run_amx_tile(values, s, task / tiles, first, std::min(width, s.window.out_count - first),
+                   room, scratch + slot * room.used);
+    });
+  }
+
+  // `image`: sample and group.
+  void run_amx_tile(const Tensor* values, const Sizes& s, int64_t image, int64_t first, int64_t n,
+                    const AmxRoom& room, uint8_t* scratch) const {
+    const int64_t filters = s.filters / groups_, group = image % groups_;
+    const int64_t zero = integer(values, ids_.x_zero, 0);
+    auto* x_sums = reinterpret_cast<int32_t*>(scratch + room.sums);
+    pack_windows(values, s, image, first, n, static_cast<uint8_t>(zero), scratch,
+                 scratch + room.packed, x_sums);
+    const int64_t at = (image / groups_ * s.filters + group * filters) * s.window.out_count + first;
+    AmxByteBlock g;
+    g.m = filters;
+    g.n = n;
+    g.k = s.k;
+    g.a = amx_weights_.data() + group * amx_a_bytes(filters, s.k);
+    g.b = scratch + room.packed;
+    g.a_signed = is_signed(ids_.w);
+    g.b_signed = is_signed(ids_.x);
+    g.c = ids_.quantized ? reinterpret_cast<int32_t*>(scratch + room.result)
+                         : static_cast<int32_t*>(values[ids_.y].data) + at;
+    g.ldc = ids_.quantized ? n : s.window.out_count;
+    amx_->block_bytes(g);
+    for (int64_t f = 0; f < filters; ++f) {
+      int32_t* row = g.c + f * g.ldc;
+      take_zeros_off(values, s, group * filters + f, zero, x_sums, n, row);
+      if (!ids_.quantized) continue;
+      store(values, group * filters + f, row, n, at + f * s.window.out_count);
+    }
+  }
+
+  void pack_windows(const Tensor* values, const Sizes& s, int64_t image, int64_t first, int64_t n,
+                    uint8_t pad, uint8_t* panel, uint8_t* out, int32_t* sums) const {
+    const uint8_t* x = bytes(values, ids_.x) + image * s.channels * s.window.in_count;
+    for (int64_t j = 0; j < n; j += kAmxPanel, out += kAmxPanel * amx_byte_depth(s.k)) {
+      const int64_t cols = std::min(kAmxPanel, n - j);
+      pack_positions<uint8_t>(s.window, false, x, s.channels, first + j, cols, kAmxPanel, panel,
+                              pad);
+      amx_->pack_b_bytes(panel, kAmxPanel, s.k, cols, out);
+      if (weight_zeros_) add_columns(panel, s.k, is_signed(ids_.x), sums + j);
+    }
+  }
+  static void add_columns(const uint8_t* panel, int64_t k, bool is_signed, int32_t* sums) {
+    std::fill_n(sums, kAmxPanel, 0);
+    for (int64_t p = 0; p < k; ++p, panel += kAmxPanel) {
+      for (int64_t j = 0; j < kAmxPanel; ++j) {
+        sums[j] += is_signed ? static_cast<int8_t>(panel[j]) : panel[j];
+      }
+    }
+  }
+
+  // (w - zw)(x - zx) = w x - zx w - zw x + zw zx, summed over the window; wraps.
+  void take_zeros_off(const Tensor* values, const Sizes& s, int64_t filter, int64_t x_zero,
+                      const int32_t* x_sums, int64_t n, int32_t* row) const {
+    const int64_t w_zero = integer(values, ids_.w_zero, filter);
+    const auto all = static_cast<uint32_t>(s.k * w_zero * x_zero -
+                                           x_zero * sum_of_weights_[static_cast<size_t>(filter)]);
+    const auto factor = static_cast<uint32_t>(w_zero);
+    for (int64_t j = 0; j < n; ++j) {
+      const uint32_t x_part = w_zero == 0 ? 0 : factor * static_cast<uint32_t>(x_sums[j]);
+      row[j] = static_cast<int32_t>(static_cast<uint32_t>(row[j]) + all - x_part);
+    }
+  }
+
   void store(const Tensor* values, int64_t filter, int32_t* sums, int64_t n, int64_t at) const {
     if (!ids_.quantized) {
       std::copy_n(sums, n, static_cast<int32_t*>(values[ids_.y].data) + at);
@@ -168,6 +307,10 @@ class QuantConvPrepared final : public Prepared {
   ConvIds ids_;
   WindowAttrs attrs_;
   int64_t groups_, slots_;
+  const AmxOps* amx_ = nullptr;
+  AlignedBuffer<uint8_t> amx_weights_;
+  std::vector<int32_t> sum_of_weights_;  // of each filter
+  bool weight_zeros_ = false;            // is any zero point of the weights not 0?
 };
 
 class QuantConvKernel final : public Kernel {
@@ -179,8 +322,8 @@ class QuantConvKernel final : public Kernel {
     groups_ = nef_attr_int(attrs, NEF_CONV_INTEGER_GROUP, 1);
   }
   const char* name() const override { return "quantised convolution"; }
-  std::unique_ptr<Prepared> prepare(const Tensor*) const override {
-    return std::make_unique<QuantConvPrepared>(table_, ids_, attrs_, groups_);
+  std::unique_ptr<Prepared> prepare(const Tensor* values) const override {
+    return std::make_unique<QuantConvPrepared>(table_, ids_, attrs_, groups_, values);
   }
 
  private:

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// MatMulInteger and QLinearMatMul: both operands become int16 less their zero points, b column by
-// column (once, when it is constant).
+// MatMulInteger and QLinearMatMul. On AMX, with a constant b, bytes are multiplied as they are, and
+// what the zero points bring is taken off the sums. Elsewhere both operands become int16 less their
+// zero points, b column by column (once, when it is constant).
 #include <algorithm>
 #include <cstring>
 
+#include "backends/cpu/amx.h"
 #include "backends/cpu/gemm_tasks.h"
 #include "backends/cpu/gemm_values.h"
 #include "backends/cpu/int_dot.h"
@@ -16,6 +18,7 @@ namespace {
 
 constexpr int64_t kTaskRows = 32;
 constexpr int64_t kTaskWork = 128 * 1024;
+constexpr int64_t kAmxColumns = 8;  // fewer leave most of a tile empty
 
 struct ProductIds {
   bool quantized = false;  // QLinearMatMul
@@ -37,11 +40,18 @@ class ProductPrepared final : public Prepared {
     const bool fixed_zero = ids.b_zero < 0 || table.constant(ids.b_zero);
     if (!table.constant(ids.b) || !fixed_zero) return;
     const Sizes s = b_sizes(constants);
+    if (s.n >= kAmxColumns) amx_ = amx_ops();
+    if (amx_ != nullptr) {
+      pack_for_amx(constants, s);
+      return;
+    }
     packed_ = AlignedBuffer<int16_t>(s.matrices * s.n * s.depth);
     for (int64_t i = 0; i < s.matrices * s.n; ++i) pack_column(constants, s, i, packed_.data());
   }
 
-  uint64_t packed_bytes() const override { return packed_.bytes(); }
+  uint64_t packed_bytes() const override {
+    return packed_.bytes() + amx_b_.bytes() + column_sums_.size() * sizeof(int32_t);
+  }
   size_t scratch_bytes(const Tensor* values) const override {
     ScratchLayout layout;
     carve(layout, b_sizes(values));
@@ -56,7 +66,7 @@ class ProductPrepared final : public Prepared {
     ScratchLayout layout(scratch);
     const Pieces p = carve(layout, s);
     const int16_t* b = packed_.data();
-    if (b == nullptr) {
+    if (b == nullptr && amx_ == nullptr) {
       parallel_for(s.matrices * s.n, std::max<int64_t>(1, kTaskWork / s.depth),
                    [&](int64_t begin, int64_t end) {
                      for (int64_t i = begin; i < end; ++i) pack_column(values, s, i, p.b);
@@ -66,8 +76,15 @@ class ProductPrepared final : public Prepared {
     const int64_t blocks = (shape.m + kTaskRows - 1) / kTaskRows;
     run_tasks(slots_, shape.batches * blocks, [&](int64_t slot, int64_t task) {
       const int64_t first = task % blocks * kTaskRows;
-      run_rows(values, shape, s, task / blocks, first, std::min(kTaskRows, shape.m - first), b,
-               p.a + slot * kTaskRows * s.depth, p.sums + slot * kTaskRows * s.n);
+      const int64_t rows = std::min(kTaskRows, shape.m - first);
+      int32_t* sums = p.sums + slot * kTaskRows * s.n;
+      if (amx_ != nullptr) {
+        run_rows_on_amx(values, shape, s, task / blocks, first, rows,
+                        p.amx_a + slot * amx_a_bytes(kTaskRows, s.k), sums);
+        return;
+      }
+      run_rows(values, shape, s, task / blocks, first, rows, b, p.a + slot * kTaskRows * s.depth,
+               sums);
     });
   }
 
@@ -77,6 +94,7 @@ class ProductPrepared final : public Prepared {
   };
   struct Pieces {
     int16_t *b, *a;
+    uint8_t* amx_a;
     int32_t* sums;
   };
 
@@ -90,8 +108,12 @@ class ProductPrepared final : public Prepared {
 
   Pieces carve(ScratchLayout& layout, const Sizes& s) const {
     Pieces p{};
-    if (packed_.data() == nullptr) p.b = layout.take<int16_t>(s.matrices * s.n * s.depth);
-    p.a = layout.take<int16_t>(slots_ * kTaskRows * s.depth);
+    if (amx_ != nullptr) {
+      p.amx_a = layout.take<uint8_t>(slots_ * amx_a_bytes(kTaskRows, s.k));
+    } else {
+      if (packed_.data() == nullptr) p.b = layout.take<int16_t>(s.matrices * s.n * s.depth);
+      p.a = layout.take<int16_t>(slots_ * kTaskRows * s.depth);
+    }
     p.sums = layout.take<int32_t>(slots_ * kTaskRows * s.n);
     return p;
   }
@@ -154,12 +176,17 @@ class ProductPrepared final : public Prepared {
       return;
     }
     int_dot()(a, b + mb * s.n * s.depth, rows, s.n, s.depth, sums, s.n);
+    quantize_rows(values, s, ma * shape.m + first, mb, rows, sums, at);
+  }
+
+  // Rows of sums to elements of y from `at` on; `line` is the first row's number among all of a.
+  void quantize_rows(const Tensor* values, const Sizes& s, int64_t line, int64_t mb, int64_t rows,
+                     const int32_t* sums, int64_t at) const {
     const double y_scale = scale_at(values, ids_.y_scale, 0, 0, 1);
     const int64_t zero = zero_at(values, ids_.y_zero, 0, 0, 1);
     const bool same = table_.count(values, ids_.b_scale) == 1;
     for (int64_t i = 0; i < rows; ++i) {
-      const double sa =
-          scale_at(values, ids_.a_scale, 0, ma * shape.m + first + i, row_count(values));
+      const double sa = scale_at(values, ids_.a_scale, 0, line + i, row_count(values));
       // Row by row with one factor, or element by element with one per column.
       for (int64_t j = 0; j < s.n; j += same ? s.n : 1) {
         const double factor = sa * scale_at(values, ids_.b_scale, mb, j, s.n) / y_scale;
@@ -169,10 +196,78 @@ class ProductPrepared final : public Prepared {
     }
   }
 
+  // ---- AMX
+
+  const uint8_t* bytes(const Tensor* values, int32_t id) const {
+    return static_cast<const uint8_t*>(table_.data(values, id));
+  }
+  bool is_signed(int32_t id) const { return table_.dtype(id) == NEF_INT8; }
+  static int32_t add_bytes(const uint8_t* x, int64_t step, int64_t n, bool is_signed) {
+    int32_t sum = 0;
+    for (int64_t i = 0; i < n; ++i) {
+      sum += is_signed ? static_cast<int8_t>(x[i * step]) : x[i * step];
+    }
+    return sum;
+  }
+
+  void pack_for_amx(const Tensor* constants, const Sizes& s) {
+    amx_b_ = AlignedBuffer<uint8_t>(s.matrices * amx_b_bytes(s.k, s.n));
+    for (int64_t i = 0; i < s.matrices; ++i) {
+      const uint8_t* b = bytes(constants, ids_.b) + i * s.k * s.n;
+      amx_->pack_b_bytes(b, s.n, s.k, s.n, amx_b_.data() + i * amx_b_bytes(s.k, s.n));
+      for (int64_t j = 0; j < s.n; ++j) {
+        column_sums_.push_back(add_bytes(b + j, s.n, s.k, is_signed(ids_.b)));
+        column_zeros_.push_back(static_cast<int32_t>(zero_at(constants, ids_.b_zero, i, j, s.n)));
+      }
+    }
+  }
+
+  void run_rows_on_amx(const Tensor* values, const MatmulShape& shape, const Sizes& s,
+                       int64_t batch, int64_t first, int64_t rows, uint8_t* a,
+                       int32_t* sums) const {
+    const int64_t line = shape.a_matrix(batch) * shape.m + first, mb = shape.b_matrix(batch);
+    const int64_t at = (batch * shape.m + first) * s.n;
+    const uint8_t* src = bytes(values, ids_.a) + line * s.k;
+    amx_->pack_a_bytes(src, s.k, rows, s.k, a);
+    AmxByteBlock g;
+    g.m = rows;
+    g.n = s.n;
+    g.k = s.k;
+    g.a = a;
+    g.b = amx_b_.data() + mb * amx_b_bytes(s.k, s.n);
+    g.a_signed = is_signed(ids_.a);
+    g.b_signed = is_signed(ids_.b);
+    g.c = ids_.quantized ? sums : static_cast<int32_t*>(values[ids_.y].data) + at;
+    g.ldc = s.n;
+    amx_->block_bytes(g);
+    for (int64_t i = 0; i < rows; ++i) {
+      const int32_t row_sum = add_bytes(src + i * s.k, 1, s.k, g.a_signed);
+      take_zeros_off(s, a_zero_at(values, line + i), row_sum, mb, g.c + i * s.n);
+    }
+    if (ids_.quantized) quantize_rows(values, s, line, mb, rows, sums, at);
+  }
+
+  // (a - za)(b - zb) = a b - za b - zb a + za zb, summed along k; wraps.
+  void take_zeros_off(const Sizes& s, int64_t a_zero, int32_t row_sum, int64_t matrix,
+                      int32_t* c) const {
+    const int32_t* sums = column_sums_.data() + matrix * s.n;
+    const int32_t* zeros = column_zeros_.data() + matrix * s.n;
+    const auto za = static_cast<uint32_t>(a_zero);
+    const auto part = static_cast<uint32_t>(row_sum) - za * static_cast<uint32_t>(s.k);
+    for (int64_t j = 0; j < s.n; ++j) {
+      c[j] =
+          static_cast<int32_t>(static_cast<uint32_t>(c[j]) - za * static_cast<uint32_t>(sums[j]) -
+                               static_cast<uint32_t>(zeros[j]) * part);
+    }
+  }
+
   ValueTable table_;
   ProductIds ids_;
   int64_t slots_;
   AlignedBuffer<int16_t> packed_;
+  const AmxOps* amx_ = nullptr;
+  AlignedBuffer<uint8_t> amx_b_;
+  std::vector<int32_t> column_sums_, column_zeros_;  // of every matrix b
 };
 
 class ProductKernel final : public Kernel {

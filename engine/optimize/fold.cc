@@ -16,8 +16,10 @@ using ir::ValueId;
 
 namespace {
 
-// A folded constant larger than this must not be larger than what it was made from.
+// A folded constant larger than this must not be larger than what it was made from,
 constexpr int64_t kMaxGrowth = 1 << 20;
+// except that weights of few bits may become floats: kernels pack constants once.
+constexpr int64_t kMaxWidened = 16 << 20, kWidening = 4;
 
 bool all_constant(const Graph& graph, const Rewriter& rewriter, NodeId n) {
   for (size_t i = 0; i < graph.inputs(n).size(); ++i) {
@@ -38,7 +40,7 @@ bool small_enough(const Graph& graph, const Rewriter& rewriter, NodeId n) {
     if (!graph.is_static(v)) return false;
     out += ir::byte_count(graph.dtype(v), graph.dims(v));
   }
-  return out <= kMaxGrowth || out <= in;
+  return out <= kMaxGrowth || out <= in || (out <= kMaxWidened && out <= kWidening * in);
 }
 
 // Symbols without a name that no input has get their numbers in a run, from the node that makes
