@@ -76,6 +76,27 @@ bool unknown_dtype(const std::map<std::string, Tensor>& tensors) {
                      [](const auto& t) { return t.second.dtype == NEF_DTYPE_INVALID; });
 }
 
+// Outputs of ONNX 1.17 that later releases replaced: int8 results that wrapped where they have to
+// saturate, and an average over padding that the window does not reach.
+bool corrected_later(const std::string& name, const std::vector<Tensor>& published) {
+  struct Fault {
+    const char* name;
+    int64_t element;
+    double value;
+  };
+  static constexpr Fault kFaults[] = {
+      {"test_averagepool_3d_dilations_large_count_include_pad_is_1_ceil_mode_is_True", 8, 0.084662},
+      {"test_qlinearmatmul_2D_int8_float16", 5, 20},
+      {"test_qlinearmatmul_2D_int8_float32", 5, 20},
+      {"test_qlinearmatmul_3D_int8_float16", 1, 116},
+      {"test_qlinearmatmul_3D_int8_float32", 1, 117}};
+  for (const Fault& f : kFaults) {
+    if (name != f.name || published.empty() || published[0].count() <= f.element) continue;
+    if (std::fabs(float_at(published[0], f.element) - f.value) < 1e-5) return true;
+  }
+  return false;
+}
+
 NodeCase load_case(const fs::path& dir) {
   NodeCase out{dir.filename().string(), "", {}, {}};
   const Model model = parse_model(read_file(dir / "model.onnx"));
@@ -93,6 +114,10 @@ NodeCase load_case(const fs::path& dir) {
     in.push_back(name.empty() ? Tensor{} : inputs.at(name));
   for (const std::string& name : node.outputs) {
     if (!name.empty()) out.expected.push_back(expected.at(name));
+  }
+  if (corrected_later(out.name, out.expected)) {
+    out.skip = "an output that ONNX corrected later";
+    return out;
   }
   Converted converted = convert(node, model.opsets.at(""), std::move(in), out.expected);
   out.skip = converted.skip;
