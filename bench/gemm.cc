@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// gemm_f32/MxKxN and gemm_fast/MxKxN: microseconds of a float32 product of the cpu backend on one
-// core, weights packed beforehand; median over a fixed time. gemm_fast computes in bfloat16 on AMX,
-// interleaved with gemm_f32, which is its peer.
+// kernel_f32/MxKxN and kernel_fast/MxKxN: microseconds of a float32 product of the cpu backend on one
+// core, weights packed beforehand; median over a fixed time. kernel_fast computes in bfloat16 on AMX,
+// interleaved with kernel_f32, which is its peer.
 #include <cstdio>
 #include <functional>
 #include <vector>
@@ -111,8 +111,8 @@ int main(int argc, char** argv) {
   for (const Shape& s : kShapes) {
     char shape[64];
     std::snprintf(shape, sizeof shape, "%ldx%ldx%ld", long(s.m), long(s.k), long(s.n));
-    const std::string exact_name = std::string("gemm_f32/") + shape;
-    const std::string fast_name = std::string("gemm_fast/") + shape;
+    const std::string exact_name = std::string("kernel_f32/") + shape;
+    const std::string fast_name = std::string("kernel_fast/") + shape;
     const bool fast = amx != nullptr && report.wants(fast_name);
     if (!fast && !report.wants(exact_name)) continue;
     const Problem problem(s, amx);
@@ -125,7 +125,7 @@ int main(int argc, char** argv) {
     }
     if (fast) {
       report.print(
-          {fast_name, 1e6 * t[1], "us", "gemm_f32", 1e6 * t[0], note("AMX bf16", s, 2, t[1])});
+          {fast_name, 1e6 * t[1], "us", "kernel_f32", 1e6 * t[0], note("AMX bf16", s, 2, t[1])});
     }
   }
   return 0;

@@ -95,10 +95,9 @@ def embedding(hidden):
     return mean / np.linalg.norm(mean)
 
 
-def onnx_session(folder):
-    """The same encoder as an ONNX graph of plain operators, on padded batches."""
+def onnx_model(folder):
+    """The same encoder as an ONNX graph of plain operators, on padded batches: its bytes, its output."""
     import onnx
-    import onnxruntime
     from onnx import TensorProto, helper, numpy_helper
     config = json.loads((folder / "config.json").read_text())
     weights = read_safetensors(folder / "model.safetensors")
@@ -148,10 +147,16 @@ def onnx_session(folder):
     graph = helper.make_graph(nodes, "encoder", [value("ids", TensorProto.INT64), value("mask", TensorProto.INT64)], [out], inits)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
     onnx.checker.check_model(model)
+    return model.SerializeToString(), x
+
+
+def onnx_session(folder):
+    import onnxruntime
+    model, output = onnx_model(folder)
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # NumPy wants the cores too
-    return onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"]), x
+    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"]), output
 
 
 class Worst:
