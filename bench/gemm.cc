@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernel_f32/MxKxN and kernel_fast/MxKxN: microseconds of a float32 product of the cpu backend on one
-// core, weights packed beforehand; median over a fixed time. kernel_fast computes in bfloat16 on AMX,
-// interleaved with kernel_f32, which is its peer.
+// kernel_f32/MxKxN and kernel_fast/MxKxN: microseconds of a float32 product of the cpu backend on
+// one core, weights packed beforehand; median over a fixed time. kernel_fast computes in bfloat16
+// on AMX, interleaved with kernel_f32, which is its peer.
 #include <cstdio>
 #include <functional>
 #include <vector>

@@ -9,6 +9,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "backends/cpu/amx.h"
 #include "backends/cpu/attention_mask.h"
 #include "backends/cpu/gemm.h"
 #include "backends/cpu/gemm_numbers.h"
@@ -21,6 +22,7 @@ namespace {
 
 constexpr int64_t kKeyBlock = 128;
 constexpr int64_t kQueryBlock = 48;
+constexpr int64_t kAmxQueryBlock = 64;
 constexpr int64_t kFewQueries = 8;
 constexpr int kNoScores = -1;
 
@@ -33,6 +35,7 @@ struct AttentionSpec {
   int64_t q_heads = 0, kv_heads = 0;
   double scale = 0, softcap = 0;
   int scores_mode = kNoScores;  // what the fourth output shows
+  const AmxOps* amx = nullptr;  // not null: products of bfloat16 where heads are wide enough
 
   int32_t in(size_t i) const { return node.has_input(i) ? node.inputs[i] : -1; }
   int32_t out(size_t i) const { return node.has_output(i) ? node.outputs[i] : -1; }
@@ -44,6 +47,7 @@ struct Problem {
   int64_t past = 0, keys = 0;
   int64_t group = 1;  // query heads per key head
   int64_t query_block = kQueryBlock;
+  bool on_amx = false;
 };
 
 template <typename T>
@@ -115,17 +119,28 @@ class AttentionPrepared final : public Prepared {
     if (spec_.in(kPastKey) >= 0) p.past = values[spec_.in(kPastKey)].dims[2];
     p.keys = p.past + p.k.length;
     p.group = p.k.heads == 0 ? 1 : std::max<int64_t>(1, p.q.heads / p.k.heads);
-    p.query_block = round_up(kQueryBlock, gemm_ops<T>().mr);
+    p.on_amx =
+        spec_.amx != nullptr && sizeof(T) == 4 && p.q.size >= kAmxTile && p.v.size >= kAmxTile;
+    p.query_block = p.on_amx ? kAmxQueryBlock : round_up(kQueryBlock, gemm_ops<T>().mr);
     return p;
   }
 
   // Scores, one tile of the product with the values, sums, and the two running values of a row.
   static int64_t slot_size(const Problem& p) {
-    return std::max(p.query_block * (kKeyBlock + 2 * p.v.size + 2), p.keys) + 64;
+    const int64_t size = p.query_block * (kKeyBlock + 2 * p.v.size + 2);
+    return round_up(std::max(size, p.keys) + 64, 64) + (p.on_amx ? amx_rows(p) : 0);
   }
-  static int64_t packed_keys(const Problem& p) { return round_up(p.keys, kKeyBlock) * p.q.size; }
+  static int64_t packed_keys(const Problem& p) {
+    if (p.on_amx) return round_up(p.keys, kKeyBlock) * amx_depth(p.q.size) / 2;
+    return round_up(p.keys, kKeyBlock) * p.q.size;
+  }
   static int64_t packed_values(const Problem& p) {
+    if (p.on_amx) return ceil_div(p.keys, kKeyBlock) * amx_b_size(kKeyBlock, p.v.size) / 2;
     return p.keys * round_up(p.v.size, gemm_ops<T>().nr);
+  }
+  // Queries of a tile, then its weights, as bfloat16; counted in T like the other pieces.
+  static int64_t amx_rows(const Problem& p) {
+    return amx_a_size(p.query_block, std::max(p.q.size, kKeyBlock));
   }
   bool joined(Input past, Input fresh) const {
     return spec_.in(past) >= 0 || !is_native<T>(values_.dtype(spec_.in(fresh)));
@@ -324,10 +339,17 @@ class AttentionPrepared final : public Prepared {
       bool finite = true;
       for (int64_t j = 0; j < p.keys; j += kKeyBlock) {
         const int64_t n = std::min(kKeyBlock, p.keys - j);
-        ops.pack_b(l.k.row(b, h, j), 1, l.k.row_stride, p.q.size, n,
-                   l.packed_k + head * packed_keys(p) + j * p.q.size);
-        ops.pack_b(l.v.row(b, h, j), l.v.row_stride, 1, n, p.v.size,
-                   l.packed_v + head * packed_values(p) + j * width);
+        if (p.on_amx) {
+          spec_.amx->pack_b(NEF_FLOAT32, l.k.row(b, h, j), 1, l.k.row_stride, p.q.size, n,
+                            amx_keys(l, head, j));
+          spec_.amx->pack_b(NEF_FLOAT32, l.v.row(b, h, j), l.v.row_stride, 1, n, p.v.size,
+                            amx_values(l, head, j));
+        } else {
+          ops.pack_b(l.k.row(b, h, j), 1, l.k.row_stride, p.q.size, n,
+                     l.packed_k + head * packed_keys(p) + j * p.q.size);
+          ops.pack_b(l.v.row(b, h, j), l.v.row_stride, 1, n, p.v.size,
+                     l.packed_v + head * packed_values(p) + j * width);
+        }
         for (int64_t i = j; i < j + n; ++i) {
           finite = finite && std::isfinite(row_ops<T>().sum_abs(l.v.row(b, h, i), p.v.size));
         }
@@ -336,18 +358,83 @@ class AttentionPrepared final : public Prepared {
     });
   }
 
+  // Panels of the block of keys that begins at j.
+  static uint16_t* amx_keys(const Launch<T>& l, int64_t head, int64_t j) {
+    return reinterpret_cast<uint16_t*>(l.packed_k + head * packed_keys(l.p)) +
+           j * amx_depth(l.p.q.size);
+  }
+  static uint16_t* amx_values(const Launch<T>& l, int64_t head, int64_t j) {
+    return reinterpret_cast<uint16_t*>(l.packed_v + head * packed_values(l.p)) +
+           j / kKeyBlock * amx_b_size(kKeyBlock, l.p.v.size);
+  }
+
+  // c[m][n] = a b with a in place and b from amx_keys or amx_values.
+  void multiply_on_amx(const T* a, int64_t a_row, bool a_packed, uint16_t* rows, const uint16_t* b,
+                       int64_t m, int64_t n, int64_t k, T* c, int64_t ldc) const {
+    if (!a_packed) spec_.amx->pack_a(NEF_FLOAT32, a, a_row, 1, m, k, rows);
+    AmxBlock g;
+    g.m = m;
+    g.n = n;
+    g.k = k;
+    g.a = rows;
+    g.b = b;
+    g.c = reinterpret_cast<float*>(c);  // T is float here
+    g.ldc = ldc;
+    spec_.amx->block(g);
+  }
+  // scores = queries keys', for keys [j, j + n).
+  void multiply_keys(const Launch<T>& l, int64_t head, const T* q, int64_t count, int64_t j,
+                     int64_t n, uint16_t* rows, T* scores) const {
+    const Problem& p = l.p;
+    if (p.on_amx) {
+      return multiply_on_amx(q, l.q.row_stride, j > 0, rows, amx_keys(l, head, j), count, n,
+                             p.q.size, scores, kKeyBlock);
+    }
+    GemmBlock<T> g;
+    g.m = count;
+    g.n = n;
+    g.k = p.q.size;
+    g.a = q;
+    g.a_row = l.q.row_stride;
+    g.b = l.packed_k + head * packed_keys(p) + j * p.q.size;
+    g.c = scores;
+    g.ldc = kKeyBlock;
+    gemm_ops<T>().block(g);
+  }
+  // part = weights values, for keys [j, j + n).
+  void multiply_values(const Launch<T>& l, int64_t head, const T* weights, int64_t count, int64_t j,
+                       int64_t n, uint16_t* rows, T* part) const {
+    const Problem& p = l.p;
+    if (p.on_amx) {
+      return multiply_on_amx(weights, kKeyBlock, false, rows, amx_values(l, head, j), count,
+                             p.v.size, n, part, p.v.size);
+    }
+    GemmBlock<T> g;
+    g.m = count;
+    g.n = p.v.size;
+    g.k = n;
+    g.a = weights;
+    g.a_row = kKeyBlock;
+    g.b = l.packed_v + head * packed_values(p) + j * round_up(p.v.size, gemm_ops<T>().nr);
+    g.c = part;
+    g.ldc = p.v.size;
+    gemm_ops<T>().block(g);
+  }
+
   // Queries [first, first + count) of one head against all keys they may see.
   void run_tile(const Tensor* values, const Launch<T>& l, int64_t b, int64_t h, int64_t first,
                 int64_t count, T* room) const {
     constexpr T kMasked = -std::numeric_limits<T>::infinity();
     const Problem& p = l.p;
     const int64_t head = b * p.k.heads + h / p.group;
-    const int64_t width = round_up(p.v.size, gemm_ops<T>().nr);
     T* scores = room;
     T* part = scores + p.query_block * kKeyBlock;
     T* sums = part + p.query_block * p.v.size;
     T* most = sums + p.query_block * p.v.size;
     T* total = most + p.query_block;
+    auto* query_rows =
+        reinterpret_cast<uint16_t*>(room + slot_size(p) - (p.on_amx ? amx_rows(p) : 0));
+    uint16_t* weight_rows = query_rows + (p.on_amx ? amx_rows(p) : 0);
     std::fill_n(sums, count * p.v.size, T(0));
     std::fill_n(most, count, kMasked);
     std::fill_n(total, count, T(0));
@@ -355,31 +442,13 @@ class AttentionPrepared final : public Prepared {
     for (int64_t i = 0; i < count; ++i) end = std::max(end, visible(values, p, b, first + i));
     for (int64_t j = 0; j < end; j += kKeyBlock) {
       const int64_t n = std::min(kKeyBlock, p.keys - j);
-      GemmBlock<T> g;
-      g.m = count;
-      g.n = n;
-      g.k = p.q.size;
-      g.a = l.q.row(b, h, first);
-      g.a_row = l.q.row_stride;
-      g.b = l.packed_k + head * packed_keys(p) + j * p.q.size;
-      g.c = scores;
-      g.ldc = kKeyBlock;
-      gemm_ops<T>().block(g);
+      multiply_keys(l, head, l.q.row(b, h, first), count, j, n, query_rows, scores);
       for (int64_t i = 0; i < count; ++i) {
         T* row = scores + i * kKeyBlock;
         finish_scores(l, b, h, first + i, j, n, visible(values, p, b, first + i), row);
         update_row(n, p.v.size, row, &most[i], &total[i], sums + i * p.v.size);
       }
-      g = {};
-      g.m = count;
-      g.n = p.v.size;
-      g.k = n;
-      g.a = scores;
-      g.a_row = kKeyBlock;
-      g.b = l.packed_v + head * packed_values(p) + j * width;
-      g.c = part;
-      g.ldc = p.v.size;
-      gemm_ops<T>().block(g);
+      multiply_values(l, head, scores, count, j, n, weight_rows, part);
       row_ops<T>().add(sums, part, count * p.v.size, sums);
     }
     for (int64_t i = 0; i < count; ++i) {
@@ -423,7 +492,9 @@ class AttentionKernel final : public Kernel {
  public:
   AttentionKernel(const Region& region, AttentionSpec spec)
       : values_(region), spec_(std::move(spec)) {}
-  const char* name() const override { return "attention tiles"; }
+  const char* name() const override {
+    return spec_.amx != nullptr ? "attention tiles amx bf16" : "attention tiles";
+  }
   std::unique_ptr<Prepared> prepare(const Tensor*) const override {
     for (size_t i : {kQ, kK, kV}) {
       if (values_.dtype(spec_.in(i)) != NEF_FLOAT64) continue;
@@ -452,6 +523,10 @@ std::unique_ptr<Kernel> make_attention(const Region& region, std::string* why) {
   spec.scale = nef_attr_float(attrs, NEF_ATTENTION_SCALE, 0);
   spec.softcap = nef_attr_float(attrs, NEF_ATTENTION_SOFTCAP, 0);
   spec.scores_mode = static_cast<int>(nef_attr_int(attrs, NEF_ATTENTION_QK_MATMUL_OUTPUT_MODE, 0));
+  const bool floats = region.values[spec.in(kQ)].dtype == NEF_FLOAT32 &&
+                      region.values[spec.in(kK)].dtype == NEF_FLOAT32 &&
+                      region.values[spec.in(kV)].dtype == NEF_FLOAT32;
+  if (floats && region.precision == NEF_PRECISION_FAST) spec.amx = amx_ops();
   return std::make_unique<AttentionKernel>(region, std::move(spec));
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 
 namespace nef::cpu {
@@ -35,17 +36,25 @@ class AttentionMask {
     const int64_t known = columns_ == 1 ? n : std::clamp<int64_t>(columns_ - first, 0, n);
     if (is_bool_) {
       const auto* keep = static_cast<const uint8_t*>(data_) + at;
-      for (int64_t j = 0; j < known; ++j) {
+      for (int64_t j = first_hidden(keep, step, known); j < known; ++j) {
         if (keep[j * step] == 0) scores[j] += kMasked;
       }
     } else {
       const auto* bias = static_cast<const T*>(data_) + at;
-      for (int64_t j = 0; j < known; ++j) scores[j] += bias[j * step];
+      for (int64_t j = 0; step == 1 && j < known; ++j) scores[j] += bias[j];
+      for (int64_t j = 0; step != 1 && j < known; ++j) scores[j] += bias[j * step];
     }
     for (int64_t j = known; j < n; ++j) scores[j] += kMasked;
   }
 
  private:
+  // Most rows hide nothing, or only their end.
+  static int64_t first_hidden(const uint8_t* keep, int64_t step, int64_t n) {
+    if (step != 1 || n == 0) return 0;
+    const void* zero = std::memchr(keep, 0, static_cast<size_t>(n));
+    return zero == nullptr ? n : static_cast<const uint8_t*>(zero) - keep;
+  }
+
   const void* data_ = nullptr;
   bool is_bool_ = false;
   int64_t strides_[4] = {};
