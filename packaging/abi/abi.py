@@ -189,8 +189,11 @@ def layout():
            "#include <nef/backend.h>", "#include <nef/nef.h>", ""]
     for row in rows:
         kind, *words = row.split()
+        if kind == "value" and words[0].endswith("_COUNT_"):
+            kind = "count"
         out.append({"offset": "_Static_assert(offsetof({0}, {1}) == {2}, \"{0}.{1} moved\");",
                     "size": "_Static_assert(sizeof({0}) >= {1}, \"{0} shrank\");",
+                    "count": "_Static_assert({0} >= {1}, \"{0} shrank\");",
                     "value": "_Static_assert({0} == {1}, \"{0} changed\");"}[kind].format(*words))
     return "\n".join(out) + "\n"
 

@@ -262,6 +262,18 @@ typedef struct nef_backend {
   void (*stream_destroy)(nef_backend_stream* stream);
   /** Blocks until everything queued on the stream is done; returns the first failure. */
   nef_code (*stream_synchronize)(nef_backend_stream* stream, nef_backend_error* err);
+
+  /**
+   * Works out the dims of a region's outputs where they depend on data (ops that the op table calls
+   * "sized by data": NonZero). Called right before `launch` with the same values, except that
+   * what the entries of outputs hold means nothing yet, and with the same scratch, sized by
+   * `scratch_bytes` for output dims of NEF_DIM_UNKNOWN: what is left in it is there for `launch`.
+   * `out_dims` has one entry per region value, NULL unless it is an output, else room for its
+   * dims. Optional: NULL = the backend serves no such op.
+   */
+  nef_code (*output_dims)(nef_backend_prepared* prepared, nef_backend_stream* stream,
+                          const nef_backend_tensor* values, void* scratch, int64_t* const* out_dims,
+                          nef_backend_error* err);
 } nef_backend;
 
 /** The one symbol a plugin exports. The table must live as long as the process. */

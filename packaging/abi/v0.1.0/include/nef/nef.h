@@ -190,6 +190,81 @@ NEF_API NEF_NODISCARD nef_status* nef_op_call(const char* op, const nef_tensor* 
                                               size_t n_attrs, const char* device, size_t n_outs,
                                               nef_tensor** outs);
 
+/* ==== if, loop, scan =================================================================== */
+
+/**
+ * The body of a block: what its values were made of since nef_body_begin, from its parameters and
+ * from any other values, which are taken from outside as they are. Bodies may be nested.
+ *
+ *     nef_body body;
+ *     nef_body_begin(&body, sizeof body);
+ *     ... make parameters, and values from them ...
+ *     body.parameters = parameters; body.n_parameters = 3;
+ *     body.results = results;       body.n_results = 2;
+ *     nef_loop(trips, NULL, initial, 1, &body, outs, 1)
+ *
+ * A body is made once, whatever it is later run on: sizes of carried values that it changes become
+ * unknown in it. The lists are read during the call only; references stay the caller's.
+ */
+typedef struct nef_body {
+  size_t struct_size;
+  uint32_t mark; /**< set by nef_body_begin */
+  uint32_t reserved;
+  const nef_tensor* const* parameters; /**< in the order that the block takes them */
+  size_t n_parameters;
+  const nef_tensor* const* results; /**< in the order that the block gives them */
+  size_t n_results;
+} nef_body;
+/** Clears the struct and marks where the body begins. */
+NEF_API void nef_body_begin(nef_body* body, size_t struct_size);
+/** A parameter of the dtype and shape of `like`; with `sliced_axis` >= 0 without that axis (what a
+ * scan hands in). It has meaning within its body only. */
+NEF_API NEF_NODISCARD nef_status* nef_body_parameter(const nef_tensor* like, int64_t sliced_axis,
+                                                     nef_tensor** out);
+/** A parameter that is a scalar: a loop's iteration number (int64) and condition (bool). */
+NEF_API NEF_NODISCARD nef_status* nef_body_scalar(nef_dtype dtype, nef_tensor** out);
+
+/**
+ * One of two bodies, neither with parameters, by a condition of one element. Both give as many
+ * results (`n_outs`), of the same dtypes and ranks. A condition known now leaves no node behind.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_if(const nef_tensor* condition, const nef_body* then_body,
+                                         const nef_body* else_body, nef_tensor** outs,
+                                         size_t n_outs);
+/**
+ * Runs the body while the condition holds, at most `trip_count` (int64, one element) times; NULL =
+ * no such limit. Parameters: iteration number (int64 scalar), condition (bool scalar), the carried
+ * values. Results: the next condition, the next carried values, then values to be stacked along
+ * a new first axis. Outputs: the last carried values, the stacks.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_loop(const nef_tensor* trip_count,
+                                           const nef_tensor* condition,
+                                           const nef_tensor* const* initial, size_t n_initial,
+                                           const nef_body* body, nef_tensor** outs, size_t n_outs);
+
+/** Axes and directions (1 = backwards) of a scan; NULL lists mean 0. */
+typedef struct nef_scan_options {
+  size_t struct_size;
+  const int64_t* input_axes;
+  size_t n_input_axes;
+  const int64_t* input_directions;
+  size_t n_input_directions;
+  const int64_t* output_axes;
+  size_t n_output_axes;
+  const int64_t* output_directions;
+  size_t n_output_directions;
+} nef_scan_options;
+NEF_API void nef_scan_options_init(nef_scan_options* options, size_t struct_size);
+/**
+ * Runs the body for each slice of `inputs` (at least one; all as long along their axes).
+ * Parameters: the carried values, a slice of each input. Results: the next carried values, then
+ * values to be stacked. Outputs: the last carried values, the stacks. NULL options = defaults.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_scan(const nef_tensor* const* initial, size_t n_initial,
+                                           const nef_tensor* const* inputs, size_t n_inputs,
+                                           const nef_scan_options* options, const nef_body* body,
+                                           nef_tensor** outs, size_t n_outs);
+
 /* ==== graphs =========================================================================== */
 
 /** What a graph input or output looks like. Pointers live as long as the graph. */

@@ -165,7 +165,38 @@ enum {
   NEF_OP_CONV_INTEGER = 145,
   NEF_OP_QLINEAR_CONV = 146,
   NEF_OP_MATMUL_NBITS = 147,
-  NEF_OP_COUNT_ = 148 /**< grows with each release: not for switch or storage */
+  NEF_OP_NON_MAX_SUPPRESSION = 148,
+  NEF_OP_COMPRESS = 149,
+  NEF_OP_UNIQUE = 150,
+  NEF_OP_GRID_SAMPLE = 151,
+  NEF_OP_AFFINE_GRID = 152,
+  NEF_OP_ROI_ALIGN = 153,
+  NEF_OP_MAX_ROI_POOL = 154,
+  NEF_OP_MAX_UNPOOL = 155,
+  NEF_OP_DEFORM_CONV = 156,
+  NEF_OP_LP_POOL = 157,
+  NEF_OP_COL2IM = 158,
+  NEF_OP_CENTER_CROP_PAD = 159,
+  NEF_OP_DFT = 160,
+  NEF_OP_STFT = 161,
+  NEF_OP_MEL_WEIGHT_MATRIX = 162,
+  NEF_OP_HANN_WINDOW = 163,
+  NEF_OP_HAMMING_WINDOW = 164,
+  NEF_OP_BLACKMAN_WINDOW = 165,
+  NEF_OP_DET = 166,
+  NEF_OP_TENSOR_SCATTER = 167,
+  NEF_OP_CUMPROD = 168,
+  NEF_OP_BIT_CAST = 169,
+  NEF_OP_RANDOM_UNIFORM = 170,
+  NEF_OP_RANDOM_NORMAL = 171,
+  NEF_OP_BERNOULLI = 172,
+  NEF_OP_MULTINOMIAL = 173,
+  NEF_OP_LINEAR_ATTENTION = 174,
+  NEF_OP_TF_IDF_VECTORIZER = 175,
+  NEF_OP_IF = 176,
+  NEF_OP_LOOP = 177,
+  NEF_OP_SCAN = 178,
+  NEF_OP_COUNT_ = 179 /**< grows with each release: not for switch or storage */
 };
 
 /** Attributes of ArgMax. */
@@ -484,7 +515,8 @@ enum {
 };
 /** Attributes of SpaceToDepth. */
 enum {
-  NEF_SPACE_TO_DEPTH_BLOCKSIZE = 0 /**< int */
+  NEF_SPACE_TO_DEPTH_BLOCKSIZE = 0, /**< int */
+  NEF_SPACE_TO_DEPTH_MODE = 1 /**< string */
 };
 /** Attributes of Split. */
 enum {
@@ -584,6 +616,176 @@ enum {
   NEF_MATMUL_NBITS_N = 1, /**< int */
   NEF_MATMUL_NBITS_BITS = 2, /**< int */
   NEF_MATMUL_NBITS_BLOCK_SIZE = 3 /**< int */
+};
+/** Attributes of NonMaxSuppression. */
+enum {
+  NEF_NON_MAX_SUPPRESSION_CENTER_POINT_BOX = 0 /**< int */
+};
+/** Attributes of Compress. */
+enum {
+  NEF_COMPRESS_AXIS = 0 /**< int */
+};
+/** Attributes of Unique. */
+enum {
+  NEF_UNIQUE_AXIS = 0, /**< int */
+  NEF_UNIQUE_SORTED = 1 /**< bool */
+};
+/** Attributes of GridSample. */
+enum {
+  NEF_GRID_SAMPLE_ALIGN_CORNERS = 0, /**< bool */
+  NEF_GRID_SAMPLE_MODE = 1, /**< string */
+  NEF_GRID_SAMPLE_PADDING_MODE = 2 /**< string */
+};
+/** Attributes of AffineGrid. */
+enum {
+  NEF_AFFINE_GRID_ALIGN_CORNERS = 0 /**< bool */
+};
+/** Attributes of RoiAlign. */
+enum {
+  NEF_ROI_ALIGN_COORDINATE_TRANSFORMATION_MODE = 0, /**< string */
+  NEF_ROI_ALIGN_MODE = 1, /**< string */
+  NEF_ROI_ALIGN_OUTPUT_HEIGHT = 2, /**< int */
+  NEF_ROI_ALIGN_OUTPUT_WIDTH = 3, /**< int */
+  NEF_ROI_ALIGN_SAMPLING_RATIO = 4, /**< int */
+  NEF_ROI_ALIGN_SPATIAL_SCALE = 5 /**< float */
+};
+/** Attributes of MaxRoiPool. */
+enum {
+  NEF_MAX_ROI_POOL_POOLED_SHAPE = 0, /**< ints */
+  NEF_MAX_ROI_POOL_SPATIAL_SCALE = 1 /**< float */
+};
+/** Attributes of MaxUnpool. */
+enum {
+  NEF_MAX_UNPOOL_KERNEL_SHAPE = 0, /**< ints */
+  NEF_MAX_UNPOOL_PADS = 1, /**< ints */
+  NEF_MAX_UNPOOL_STRIDES = 2 /**< ints */
+};
+/** Attributes of DeformConv. */
+enum {
+  NEF_DEFORM_CONV_DILATIONS = 0, /**< ints */
+  NEF_DEFORM_CONV_GROUP = 1, /**< int */
+  NEF_DEFORM_CONV_KERNEL_SHAPE = 2, /**< ints */
+  NEF_DEFORM_CONV_OFFSET_GROUP = 3, /**< int */
+  NEF_DEFORM_CONV_PADS = 4, /**< ints */
+  NEF_DEFORM_CONV_STRIDES = 5 /**< ints */
+};
+/** Attributes of LpPool. */
+enum {
+  NEF_LP_POOL_AUTO_PAD = 0, /**< string */
+  NEF_LP_POOL_CEIL_MODE = 1, /**< bool */
+  NEF_LP_POOL_DILATIONS = 2, /**< ints */
+  NEF_LP_POOL_KERNEL_SHAPE = 3, /**< ints */
+  NEF_LP_POOL_PADS = 4, /**< ints */
+  NEF_LP_POOL_STRIDES = 5, /**< ints */
+  NEF_LP_POOL_P = 6 /**< int */
+};
+/** Attributes of Col2Im. */
+enum {
+  NEF_COL2IM_DILATIONS = 0, /**< ints */
+  NEF_COL2IM_PADS = 1, /**< ints */
+  NEF_COL2IM_STRIDES = 2 /**< ints */
+};
+/** Attributes of CenterCropPad. */
+enum {
+  NEF_CENTER_CROP_PAD_AXES = 0 /**< ints */
+};
+/** Attributes of DFT. */
+enum {
+  NEF_DFT_INVERSE = 0, /**< bool */
+  NEF_DFT_ONESIDED = 1 /**< bool */
+};
+/** Attributes of STFT. */
+enum {
+  NEF_STFT_ONESIDED = 0 /**< bool */
+};
+/** Attributes of MelWeightMatrix. */
+enum {
+  NEF_MEL_WEIGHT_MATRIX_OUTPUT_DATATYPE = 0 /**< dtype */
+};
+/** Attributes of HannWindow. */
+enum {
+  NEF_HANN_WINDOW_OUTPUT_DATATYPE = 0, /**< dtype */
+  NEF_HANN_WINDOW_PERIODIC = 1 /**< bool */
+};
+/** Attributes of HammingWindow. */
+enum {
+  NEF_HAMMING_WINDOW_OUTPUT_DATATYPE = 0, /**< dtype */
+  NEF_HAMMING_WINDOW_PERIODIC = 1 /**< bool */
+};
+/** Attributes of BlackmanWindow. */
+enum {
+  NEF_BLACKMAN_WINDOW_OUTPUT_DATATYPE = 0, /**< dtype */
+  NEF_BLACKMAN_WINDOW_PERIODIC = 1 /**< bool */
+};
+/** Attributes of TensorScatter. */
+enum {
+  NEF_TENSOR_SCATTER_AXIS = 0, /**< int */
+  NEF_TENSOR_SCATTER_MODE = 1 /**< string */
+};
+/** Attributes of CumProd. */
+enum {
+  NEF_CUMPROD_EXCLUSIVE = 0, /**< bool */
+  NEF_CUMPROD_REVERSE = 1 /**< bool */
+};
+/** Attributes of BitCast. */
+enum {
+  NEF_BIT_CAST_TO = 0 /**< dtype */
+};
+/** Attributes of RandomUniform. */
+enum {
+  NEF_RANDOM_UNIFORM_DTYPE = 0, /**< dtype */
+  NEF_RANDOM_UNIFORM_HIGH = 1, /**< float */
+  NEF_RANDOM_UNIFORM_LOW = 2, /**< float */
+  NEF_RANDOM_UNIFORM_SEED = 3 /**< int */
+};
+/** Attributes of RandomNormal. */
+enum {
+  NEF_RANDOM_NORMAL_DTYPE = 0, /**< dtype */
+  NEF_RANDOM_NORMAL_MEAN = 1, /**< float */
+  NEF_RANDOM_NORMAL_SCALE = 2, /**< float */
+  NEF_RANDOM_NORMAL_SEED = 3 /**< int */
+};
+/** Attributes of Bernoulli. */
+enum {
+  NEF_BERNOULLI_DTYPE = 0, /**< dtype */
+  NEF_BERNOULLI_SEED = 1 /**< int */
+};
+/** Attributes of Multinomial. */
+enum {
+  NEF_MULTINOMIAL_DTYPE = 0, /**< dtype */
+  NEF_MULTINOMIAL_SAMPLE_SIZE = 1, /**< int */
+  NEF_MULTINOMIAL_SEED = 2 /**< int */
+};
+/** Attributes of LinearAttention. */
+enum {
+  NEF_LINEAR_ATTENTION_KV_NUM_HEADS = 0, /**< int */
+  NEF_LINEAR_ATTENTION_Q_NUM_HEADS = 1, /**< int */
+  NEF_LINEAR_ATTENTION_SCALE = 2, /**< float */
+  NEF_LINEAR_ATTENTION_UPDATE_RULE = 3 /**< string */
+};
+/** Attributes of TfIdfVectorizer. */
+enum {
+  NEF_TF_IDF_VECTORIZER_MAX_GRAM_LENGTH = 0, /**< int */
+  NEF_TF_IDF_VECTORIZER_MAX_SKIP_COUNT = 1, /**< int */
+  NEF_TF_IDF_VECTORIZER_MIN_GRAM_LENGTH = 2, /**< int */
+  NEF_TF_IDF_VECTORIZER_MODE = 3, /**< string */
+  NEF_TF_IDF_VECTORIZER_NGRAM_COUNTS = 4, /**< ints */
+  NEF_TF_IDF_VECTORIZER_NGRAM_INDEXES = 5, /**< ints */
+  NEF_TF_IDF_VECTORIZER_POOL_INT64S = 6, /**< ints */
+  NEF_TF_IDF_VECTORIZER_WEIGHTS = 7 /**< floats */
+};
+/** Attributes of Loop. */
+enum {
+  NEF_LOOP_CARRIED = 0 /**< int */
+};
+/** Attributes of Scan. */
+enum {
+  NEF_SCAN_CARRIED = 0, /**< int */
+  NEF_SCAN_NUM_SCAN_INPUTS = 1, /**< int */
+  NEF_SCAN_SCAN_INPUT_AXES = 2, /**< ints */
+  NEF_SCAN_SCAN_INPUT_DIRECTIONS = 3, /**< ints */
+  NEF_SCAN_SCAN_OUTPUT_AXES = 4, /**< ints */
+  NEF_SCAN_SCAN_OUTPUT_DIRECTIONS = 5 /**< ints */
 };
 
 #endif /* NEF_OP_IDS_H */

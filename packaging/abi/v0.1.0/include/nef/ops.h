@@ -209,9 +209,9 @@ NEF_API void nef_attention_options_init(nef_attention_options* options, size_t s
  * size], or [batch, sequence, heads * head size] with q_num_heads and kv_num_heads set; fewer key
  * heads than query heads means grouped queries. scale is 1/sqrt(head size) when absent; softcap >
  * 0 replaces a score s by softcap * tanh(s / softcap). A bool mask keeps where true, any other is
- * added; is_causal hides later positions. A row with everything masked gives 0. past_key and
- * past_value are put before k and v, and come out as present_key and present_value;
- * nonpad_kv_seqlen [batch] is the number of valid keys.
+ * added; keys beyond a shorter mask are masked; is_causal hides later positions. A row with
+ * everything masked gives 0. past_key and past_value are put before k and v, and come out as
+ * present_key and present_value; nonpad_kv_seqlen [batch] is the number of valid keys.
  *
  * \param q float16, bfloat16, float32 or float64
  * \param k float16, bfloat16, float32 or float64
@@ -285,10 +285,11 @@ NEF_API NEF_NODISCARD nef_status* nef_batch_normalization(
 
 /**
  * \brief BitShift: x shifted by y bits, broadcast as in NumPy. A shift by the width of the type
- * or more gives 0.
+ * or more, or by a negative number, gives 0; signed integers keep their sign to the right: -1 for
+ * a negative one.
  *
- * \param x uint8, uint16, uint32 or uint64
- * \param y uint8, uint16, uint32 or uint64
+ * \param x int8, uint8, int16, uint16, int32, uint32, int64 or uint64
+ * \param y int8, uint8, int16, uint16, int32, uint32, int64 or uint64
  * \param direction LEFT, RIGHT
  * \param[out] out_output the dtype of x
  * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
@@ -1236,7 +1237,7 @@ NEF_API NEF_NODISCARD nef_status* nef_mish(const nef_tensor* input, nef_tensor**
 
 /**
  * \brief Mod: Remainder of a / b, broadcast as in NumPy. The sign follows b, or a with fmod (the
- * C function), which floats require. An integer x mod 0 is 0.
+ * C function). An integer x mod 0 is 0.
  *
  * \param a any dtype but bool
  * \param b any dtype but bool
@@ -1632,7 +1633,7 @@ typedef struct nef_resize_options {
   size_t n_axes;
   /**
    * half_pixel, half_pixel_symmetric, pytorch_half_pixel, align_corners, asymmetric,
-   * tf_crop_and_resize; default half_pixel
+   * tf_crop_and_resize, tf_half_pixel_for_nn; default half_pixel
    */
   const char* coordinate_transformation_mode;
   double cubic_coeff_a; /**< default -0.75 */
@@ -1650,6 +1651,7 @@ NEF_API void nef_resize_options_init(nef_resize_options* options, size_t struct_
 /**
  * \brief Resize: x sampled on another grid; exactly one of scales (a float32 factor per axis) and
  * sizes is given, for the axes in axes (all by default). roi is read only by tf_crop_and_resize.
+ * tf_half_pixel_for_nn is of opset 11 only: half_pixel without its last half.
  *
  * \param x any dtype but bool
  * \param scales float32; NULL means absent
@@ -1974,19 +1976,30 @@ NEF_API NEF_NODISCARD nef_status* nef_softplus(const nef_tensor* input, nef_tens
  */
 NEF_API NEF_NODISCARD nef_status* nef_softsign(const nef_tensor* input, nef_tensor** out_output);
 
+/** Options of nef_space_to_depth; fill with nef_space_to_depth_options_init first. */
+typedef struct nef_space_to_depth_options {
+  size_t struct_size; /**< set by _init */
+  const char* mode; /**< DCR, CRD; default DCR */
+} nef_space_to_depth_options;
+/** Sets every option to its default. NULL is a no-op. */
+NEF_API void nef_space_to_depth_options_init(nef_space_to_depth_options* options,
+    size_t struct_size);
+
 /**
  * \brief SpaceToDepth: [N, C, H, W] -> [N, C * b^2, H / b, W / b]: b x b blocks become channels,
- * the block index outermost. H and W must be multiples of b.
+ * the block index outermost in mode DCR, innermost in CRD. H and W must be multiples of b.
  *
  * \param input any dtype
  * \param blocksize an integer
+ * \param options NULL for the defaults
  * \param[out] out_output the dtype of input
  * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
  */
 NEF_API NEF_NODISCARD nef_status* nef_space_to_depth(
-    const nef_tensor* input, int64_t blocksize, nef_tensor** out_output);
+    const nef_tensor* input, int64_t blocksize, const nef_space_to_depth_options* options,
+    nef_tensor** out_output);
 
 /**
  * \brief Split: The input cut along axis into pieces of the sizes in split; without it into
@@ -2550,6 +2563,726 @@ NEF_API NEF_NODISCARD nef_status* nef_matmul_nbits(
     const nef_tensor* a, const nef_tensor* b, const nef_tensor* scales,
     const nef_tensor* zero_points, const nef_tensor* bias, int64_t k, int64_t n, int64_t bits,
     int64_t block_size, nef_tensor** out_y);
+
+/** Options of nef_non_max_suppression; fill with nef_non_max_suppression_options_init first. */
+typedef struct nef_non_max_suppression_options {
+  size_t struct_size; /**< set by _init */
+  const nef_tensor* iou_threshold; /**< float16, bfloat16, float32 or float64; NULL means absent */
+  /**
+   * float16, bfloat16, float32 or float64; NULL means absent
+   */
+  const nef_tensor* score_threshold;
+  int64_t center_point_box; /**< default 0 */
+} nef_non_max_suppression_options;
+/** Sets every option to its default. NULL is a no-op. */
+NEF_API void nef_non_max_suppression_options_init(nef_non_max_suppression_options* options,
+    size_t struct_size);
+
+/**
+ * \brief NonMaxSuppression: Boxes that are kept: rows [batch, class, box] of the result [n, 3],
+ * per batch and class in the order of falling scores (equal scores: the lower box first). boxes
+ * [batches, boxes, 4] are two opposite corners y1, x1, y2, x2, or with center_point_box 1 x, y,
+ * width, height; scores [batches, classes, boxes]. A box is dropped when its score is not above
+ * score_threshold (if given), or when the intersection over union with a kept one is above
+ * iou_threshold (0 when absent). At most max_output_boxes_per_class are kept, none when it is
+ * absent or 0. n depends on the data.
+ *
+ * \param boxes float16, bfloat16, float32 or float64
+ * \param scores float16, bfloat16, float32 or float64
+ * \param max_output_boxes_per_class an integer
+ * \param options NULL for the defaults
+ * \param[out] out_selected_indices int64
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_non_max_suppression(
+    const nef_tensor* boxes, const nef_tensor* scores, int64_t max_output_boxes_per_class,
+    const nef_non_max_suppression_options* options, nef_tensor** out_selected_indices);
+
+/** Options of nef_compress; fill with nef_compress_options_init first. */
+typedef struct nef_compress_options {
+  size_t struct_size; /**< set by _init */
+  int64_t axis; /**< read only with has_axis */
+  int64_t has_axis; /**< 1 when axis is given; default 0 */
+} nef_compress_options;
+/** Sets every option to its default. NULL is a no-op. */
+NEF_API void nef_compress_options_init(nef_compress_options* options, size_t struct_size);
+
+/**
+ * \brief Compress: The slices of input along axis where the vector condition is true; without
+ * axis, elements of the flattened input. A shorter condition leaves out the rest; it must not be
+ * longer. The size depends on the data.
+ *
+ * \param input any dtype
+ * \param condition bool
+ * \param options NULL for the defaults
+ * \param[out] out_output the dtype of input
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_compress(
+    const nef_tensor* input, const nef_tensor* condition, const nef_compress_options* options,
+    nef_tensor** out_output);
+
+/** Options of nef_unique; fill with nef_unique_options_init first. */
+typedef struct nef_unique_options {
+  size_t struct_size; /**< set by _init */
+  int64_t axis; /**< read only with has_axis */
+  int64_t has_axis; /**< 1 when axis is given; default 0 */
+} nef_unique_options;
+/** Sets every option to its default. NULL is a no-op. */
+NEF_API void nef_unique_options_init(nef_unique_options* options, size_t struct_size);
+
+/**
+ * \brief Unique: The distinct elements of x (flattened), or the distinct slices along axis, in
+ * ascending order or in that of their first occurrence; where each stands first, which one each
+ * element or slice of x is, and how often each occurs. NaN equals NaN and sorts last. The sizes
+ * depend on the data.
+ *
+ * \param x any dtype
+ * \param sorted 0 or 1; usually 1
+ * \param options NULL for the defaults
+ * \param[out] out_y the dtype of x
+ * \param[out] out_indices int64
+ * \param[out] out_inverse_indices int64
+ * \param[out] out_counts int64
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_unique(
+    const nef_tensor* x, int32_t sorted, const nef_unique_options* options, nef_tensor** out_y,
+    nef_tensor** out_indices, nef_tensor** out_inverse_indices, nef_tensor** out_counts);
+
+/** Options of nef_grid_sample; fill with nef_grid_sample_options_init first. */
+typedef struct nef_grid_sample_options {
+  size_t struct_size; /**< set by _init */
+  int64_t align_corners; /**< 0 or 1; default 0 */
+  const char* padding_mode; /**< zeros, border, reflection; default zeros */
+} nef_grid_sample_options;
+/** Sets every option to its default. NULL is a no-op. */
+NEF_API void nef_grid_sample_options_init(nef_grid_sample_options* options, size_t struct_size);
+
+/**
+ * \brief GridSample: x [N, C, D1, ..., Dr] sampled at the positions in grid [N, O1, ..., Or, r],
+ * whose last axis gives the coordinates from the last spatial axis to the first, -1 and 1 being
+ * the borders: the centres of the outermost elements with align_corners, else their outer edges.
+ * Ties of mode nearest go to the even element.
+ *
+ * \param x any dtype but bool
+ * \param grid float16, bfloat16, float32 or float64
+ * \param mode linear, nearest, cubic; usually linear
+ * \param options NULL for the defaults
+ * \param[out] out_y the dtype of x
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_grid_sample(
+    const nef_tensor* x, const nef_tensor* grid, const char* mode,
+    const nef_grid_sample_options* options, nef_tensor** out_y);
+
+/**
+ * \brief AffineGrid: The grid for GridSample that samples an image of the given size [N, C, H, W]
+ * (or [N, C, D, H, W]) along the affine maps theta [N, 2, 3] (or [N, 3, 4]).
+ *
+ * \param theta float16, bfloat16, float32 or float64
+ * \param size integers; NULL only when there are none
+ * \param align_corners 0 or 1; usually 0
+ * \param[out] out_grid the dtype of theta
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_affine_grid(
+    const nef_tensor* theta, const int64_t* size, size_t n_size, int32_t align_corners,
+    nef_tensor** out_grid);
+
+/** Options of nef_roi_align; fill with nef_roi_align_options_init first. */
+typedef struct nef_roi_align_options {
+  size_t struct_size; /**< set by _init */
+  /**
+   * half_pixel, output_half_pixel; default half_pixel
+   */
+  const char* coordinate_transformation_mode;
+  int64_t sampling_ratio; /**< default 0 */
+} nef_roi_align_options;
+/** Sets every option to its default. NULL is a no-op. */
+NEF_API void nef_roi_align_options_init(nef_roi_align_options* options, size_t struct_size);
+
+/**
+ * \brief RoiAlign: Regions rois [R, 4] (x1, y1, x2, y2, times spatial_scale) of the images
+ * x[batch_indices] cut into output_height x output_width bins, each the mean of bilinear samples,
+ * or (max) the largest of their weighted corners: sampling_ratio^2 of them, or as many as the bin
+ * has pixels when it is 0. The result is [R, C, output_height, output_width].
+ *
+ * \param x float16, bfloat16, float32 or float64
+ * \param rois float16, bfloat16, float32 or float64
+ * \param batch_indices int64
+ * \param mode avg, max; usually avg
+ * \param output_height an integer; usually 1
+ * \param output_width an integer; usually 1
+ * \param spatial_scale a number; usually 1
+ * \param options NULL for the defaults
+ * \param[out] out_y the dtype of x
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_roi_align(
+    const nef_tensor* x, const nef_tensor* rois, const nef_tensor* batch_indices,
+    const char* mode, int64_t output_height, int64_t output_width, double spatial_scale,
+    const nef_roi_align_options* options, nef_tensor** out_y);
+
+/**
+ * \brief MaxRoiPool: Maximum over the bins of regions rois [R, 5] (batch, x1, y1, x2, y2, times
+ * spatial_scale, rounded) of x [N, C, H, W]: [R, C, pooled height, pooled width]. An empty bin
+ * gives 0.
+ *
+ * \param x float16, bfloat16, float32 or float64
+ * \param rois float16, bfloat16, float32 or float64
+ * \param pooled_shape integers
+ * \param spatial_scale a number; usually 1
+ * \param[out] out_y the dtype of x
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_max_roi_pool(
+    const nef_tensor* x, const nef_tensor* rois, const int64_t* pooled_shape,
+    size_t n_pooled_shape, double spatial_scale, nef_tensor** out_y);
+
+/** Options of nef_max_unpool; fill with nef_max_unpool_options_init first. */
+typedef struct nef_max_unpool_options {
+  size_t struct_size; /**< set by _init */
+  const int64_t* pads; /**< NULL means absent */
+  size_t n_pads;
+  const int64_t* strides; /**< NULL means absent */
+  size_t n_strides;
+} nef_max_unpool_options;
+/** Sets every option to its default. NULL is a no-op. */
+NEF_API void nef_max_unpool_options_init(nef_max_unpool_options* options, size_t struct_size);
+
+/**
+ * \brief MaxUnpool: Zeros with the elements of x [N, C, D1, ...] put at the places i, which
+ * MaxPool gave. The places count within the tensor that kernel_shape, strides and pads call for;
+ * output_shape, when given, is larger and keeps their coordinates.
+ *
+ * \param x float16, bfloat16, float32 or float64
+ * \param i int64
+ * \param output_shape integers; NULL means absent
+ * \param kernel_shape integers
+ * \param options NULL for the defaults
+ * \param[out] out_output the dtype of x
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_max_unpool(
+    const nef_tensor* x, const nef_tensor* i, const int64_t* output_shape, size_t n_output_shape,
+    const int64_t* kernel_shape, size_t n_kernel_shape, const nef_max_unpool_options* options,
+    nef_tensor** out_output);
+
+/** Options of nef_deform_conv; fill with nef_deform_conv_options_init first. */
+typedef struct nef_deform_conv_options {
+  size_t struct_size; /**< set by _init */
+  const int64_t* dilations; /**< NULL means absent */
+  size_t n_dilations;
+  int64_t group; /**< default 1 */
+  const int64_t* kernel_shape; /**< NULL means absent */
+  size_t n_kernel_shape;
+  int64_t offset_group; /**< default 1 */
+  const int64_t* pads; /**< NULL means absent */
+  size_t n_pads;
+  const int64_t* strides; /**< NULL means absent */
+  size_t n_strides;
+} nef_deform_conv_options;
+/** Sets every option to its default. NULL is a no-op. */
+NEF_API void nef_deform_conv_options_init(nef_deform_conv_options* options, size_t struct_size);
+
+/**
+ * \brief DeformConv: Convolution whose kernel positions move by offset [N, offset_group * kernel
+ * size * r, O1, ..., Or] and weigh by mask [N, offset_group * kernel size, O1, ..., Or], r being
+ * the number of spatial axes; samples are linear, outside the input 0.
+ *
+ * \param x float16, bfloat16, float32 or float64
+ * \param w float16, bfloat16, float32 or float64
+ * \param offset float16, bfloat16, float32 or float64
+ * \param b float16, bfloat16, float32 or float64; NULL means absent
+ * \param mask float16, bfloat16, float32 or float64; NULL means absent
+ * \param options NULL for the defaults
+ * \param[out] out_y the dtype of x
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_deform_conv(
+    const nef_tensor* x, const nef_tensor* w, const nef_tensor* offset, const nef_tensor* b,
+    const nef_tensor* mask, const nef_deform_conv_options* options, nef_tensor** out_y);
+
+/** Options of nef_lp_pool; fill with nef_lp_pool_options_init first. */
+typedef struct nef_lp_pool_options {
+  size_t struct_size; /**< set by _init */
+  const char* auto_pad; /**< NOTSET, SAME_UPPER, SAME_LOWER, VALID; default NOTSET */
+  int64_t ceil_mode; /**< 0 or 1; default 0 */
+  const int64_t* dilations; /**< NULL means absent */
+  size_t n_dilations;
+  const int64_t* pads; /**< NULL means absent */
+  size_t n_pads;
+  const int64_t* strides; /**< NULL means absent */
+  size_t n_strides;
+} nef_lp_pool_options;
+/** Sets every option to its default. NULL is a no-op. */
+NEF_API void nef_lp_pool_options_init(nef_lp_pool_options* options, size_t struct_size);
+
+/**
+ * \brief LpPool: The p-norm over a sliding window of x [N, C, D1, ...]; padding counts as 0.
+ *
+ * \param x float16, bfloat16, float32 or float64
+ * \param kernel_shape integers
+ * \param p an integer; usually 2
+ * \param options NULL for the defaults
+ * \param[out] out_y the dtype of x
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_lp_pool(
+    const nef_tensor* x, const int64_t* kernel_shape, size_t n_kernel_shape, int64_t p,
+    const nef_lp_pool_options* options, nef_tensor** out_y);
+
+/** Options of nef_col2im; fill with nef_col2im_options_init first. */
+typedef struct nef_col2im_options {
+  size_t struct_size; /**< set by _init */
+  const int64_t* dilations; /**< NULL means absent */
+  size_t n_dilations;
+  const int64_t* pads; /**< NULL means absent */
+  size_t n_pads;
+  const int64_t* strides; /**< NULL means absent */
+  size_t n_strides;
+} nef_col2im_options;
+/** Sets every option to its default. NULL is a no-op. */
+NEF_API void nef_col2im_options_init(nef_col2im_options* options, size_t struct_size);
+
+/**
+ * \brief Col2Im: Blocks [N, C * block size, blocks] put back into images [N, C, image_shape...];
+ * where blocks overlap their elements add up.
+ *
+ * \param input any dtype but bool
+ * \param image_shape integers; NULL only when there are none
+ * \param block_shape integers; NULL only when there are none
+ * \param options NULL for the defaults
+ * \param[out] out_output the dtype of input
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_col2im(
+    const nef_tensor* input, const int64_t* image_shape, size_t n_image_shape,
+    const int64_t* block_shape, size_t n_block_shape, const nef_col2im_options* options,
+    nef_tensor** out_output);
+
+/** Options of nef_center_crop_pad; fill with nef_center_crop_pad_options_init first. */
+typedef struct nef_center_crop_pad_options {
+  size_t struct_size; /**< set by _init */
+  const int64_t* axes; /**< NULL means absent */
+  size_t n_axes;
+} nef_center_crop_pad_options;
+/** Sets every option to its default. NULL is a no-op. */
+NEF_API void nef_center_crop_pad_options_init(nef_center_crop_pad_options* options,
+    size_t struct_size);
+
+/**
+ * \brief CenterCropPad: input_data cut or padded with zeros around its centre to the sizes in
+ * shape, along axes (all by default). The odd element comes off or goes on at the end.
+ *
+ * \param input_data any dtype
+ * \param shape integers; NULL only when there are none
+ * \param options NULL for the defaults
+ * \param[out] out_output_data the dtype of input_data
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_center_crop_pad(
+    const nef_tensor* input_data, const int64_t* shape, size_t n_shape,
+    const nef_center_crop_pad_options* options, nef_tensor** out_output_data);
+
+/** Options of nef_dft; fill with nef_dft_options_init first. */
+typedef struct nef_dft_options {
+  size_t struct_size; /**< set by _init */
+  int64_t inverse; /**< 0 or 1; default 0 */
+  int64_t onesided; /**< 0 or 1; default 0 */
+} nef_dft_options;
+/** Sets every option to its default. NULL is a no-op. */
+NEF_API void nef_dft_options_init(nef_dft_options* options, size_t struct_size);
+
+/**
+ * \brief DFT: Discrete Fourier transform along axis (the last but one when absent) of input [...,
+ * 1] (real) or [..., 2] (real and imaginary part), cut or padded with zeros to dft_length.
+ * inverse divides by the length. onesided keeps the first length / 2 + 1 values of a real input;
+ * with inverse it takes those and gives the real signal [..., 1].
+ *
+ * \param input float16, bfloat16, float32 or float64
+ * \param dft_length an integer
+ * \param axis an integer
+ * \param options NULL for the defaults
+ * \param[out] out_output the dtype of input
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_dft(
+    const nef_tensor* input, int64_t dft_length, int64_t axis, const nef_dft_options* options,
+    nef_tensor** out_output);
+
+/**
+ * \brief STFT: Fourier transforms of frames of signal [batch, length, 1 or 2], frame_step apart
+ * and frame_length long (default: as window, or the whole signal), each multiplied by window:
+ * [batch, frames, bins, 2]. onesided keeps the first length / 2 + 1 bins of a real signal.
+ *
+ * \param signal float16, bfloat16, float32 or float64
+ * \param frame_step an integer
+ * \param window float16, bfloat16, float32 or float64; NULL means absent
+ * \param frame_length an integer
+ * \param onesided 0 or 1; usually 1
+ * \param[out] out_output the dtype of signal
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_stft(
+    const nef_tensor* signal, int64_t frame_step, const nef_tensor* window, int64_t frame_length,
+    int32_t onesided, nef_tensor** out_output);
+
+/**
+ * \brief MelWeightMatrix: The matrix [dft_length / 2 + 1, num_mel_bins] that turns a spectrum
+ * into mel bands: triangles with peak 1 between lower_edge_hertz and upper_edge_hertz, evenly
+ * spaced on the mel scale 2595 * log10(1 + f / 700).
+ *
+ * \param num_mel_bins an integer
+ * \param dft_length an integer
+ * \param sample_rate an integer
+ * \param lower_edge_hertz float16, bfloat16, float32 or float64
+ * \param upper_edge_hertz float16, bfloat16, float32 or float64
+ * \param output_datatype a dtype; usually float32
+ * \param[out] out_output any dtype but bool
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_mel_weight_matrix(
+    int64_t num_mel_bins, int64_t dft_length, int64_t sample_rate,
+    const nef_tensor* lower_edge_hertz, const nef_tensor* upper_edge_hertz,
+    nef_dtype output_datatype, nef_tensor** out_output);
+
+/**
+ * \brief HannWindow: 0.5 - 0.5 * cos(2 pi i / n) for i below size, n being size, or size - 1 when
+ * not periodic.
+ *
+ * \param size an integer
+ * \param output_datatype a dtype; usually float32
+ * \param periodic 0 or 1; usually 1
+ * \param[out] out_output any dtype but bool
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_hann_window(
+    int64_t size, nef_dtype output_datatype, int32_t periodic, nef_tensor** out_output);
+
+/**
+ * \brief HammingWindow: 25 / 46 - 21 / 46 * cos(2 pi i / n) for i below size, n being size, or
+ * size - 1 when not periodic.
+ *
+ * \param size an integer
+ * \param output_datatype a dtype; usually float32
+ * \param periodic 0 or 1; usually 1
+ * \param[out] out_output any dtype but bool
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_hamming_window(
+    int64_t size, nef_dtype output_datatype, int32_t periodic, nef_tensor** out_output);
+
+/**
+ * \brief BlackmanWindow: 0.42 - 0.5 * cos(2 pi i / n) + 0.08 * cos(4 pi i / n) for i below size,
+ * n being size, or size - 1 when not periodic.
+ *
+ * \param size an integer
+ * \param output_datatype a dtype; usually float32
+ * \param periodic 0 or 1; usually 1
+ * \param[out] out_output any dtype but bool
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_blackman_window(
+    int64_t size, nef_dtype output_datatype, int32_t periodic, nef_tensor** out_output);
+
+/**
+ * \brief Det: The determinant of each square matrix in the last two axes of x; 1 for an empty
+ * matrix.
+ *
+ * \param x float16, bfloat16, float32 or float64
+ * \param[out] out_y the dtype of x
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_det(const nef_tensor* x, nef_tensor** out_y);
+
+/** Options of nef_tensor_scatter; fill with nef_tensor_scatter_options_init first. */
+typedef struct nef_tensor_scatter_options {
+  size_t struct_size; /**< set by _init */
+  int64_t axis; /**< default -2 */
+} nef_tensor_scatter_options;
+/** Sets every option to its default. NULL is a no-op. */
+NEF_API void nef_tensor_scatter_options_init(nef_tensor_scatter_options* options,
+    size_t struct_size);
+
+/**
+ * \brief TensorScatter: past_cache [batch, ...] with update written along axis from
+ * write_indices[batch] on (0 when absent). Positions wrap around in mode circular; in mode linear
+ * one beyond the cache is an error.
+ *
+ * \param past_cache any dtype
+ * \param update any dtype
+ * \param write_indices int64; NULL means absent
+ * \param mode linear, circular; usually linear
+ * \param options NULL for the defaults
+ * \param[out] out_present_cache the dtype of past_cache
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_tensor_scatter(
+    const nef_tensor* past_cache, const nef_tensor* update, const nef_tensor* write_indices,
+    const char* mode, const nef_tensor_scatter_options* options, nef_tensor** out_present_cache);
+
+/** Options of nef_cumprod; fill with nef_cumprod_options_init first. */
+typedef struct nef_cumprod_options {
+  size_t struct_size; /**< set by _init */
+  int64_t exclusive; /**< 0 or 1; default 0 */
+  int64_t reverse; /**< 0 or 1; default 0 */
+} nef_cumprod_options;
+/** Sets every option to its default. NULL is a no-op. */
+NEF_API void nef_cumprod_options_init(nef_cumprod_options* options, size_t struct_size);
+
+/**
+ * \brief CumProd: Running product along axis; exclusive leaves the element itself out, reverse
+ * runs from the end.
+ *
+ * \param input any dtype but bool
+ * \param axis an integer
+ * \param options NULL for the defaults
+ * \param[out] out_output the dtype of input
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_cumprod(
+    const nef_tensor* input, int64_t axis, const nef_cumprod_options* options,
+    nef_tensor** out_output);
+
+/**
+ * \brief BitCast: The bytes of the input read as another dtype of the same size.
+ *
+ * \param input any dtype
+ * \param to a dtype
+ * \param[out] out_output any dtype
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_bit_cast(
+    const nef_tensor* input, nef_dtype to, nef_tensor** out_output);
+
+/** Options of nef_random_uniform; fill with nef_random_uniform_options_init first. */
+typedef struct nef_random_uniform_options {
+  size_t struct_size; /**< set by _init */
+  nef_dtype dtype; /**< default float32 */
+  int32_t reserved_dtype; /**< must be 0 */
+  double high; /**< default 1 */
+  double low; /**< default 0 */
+} nef_random_uniform_options;
+/** Sets every option to its default. NULL is a no-op. */
+NEF_API void nef_random_uniform_options_init(nef_random_uniform_options* options,
+    size_t struct_size);
+
+/**
+ * \brief RandomUniform: Numbers between low and high, evenly spread. The same seed gives the same
+ * numbers, on every run, thread count and backend.
+ *
+ * \param shape integers; NULL only when there are none
+ * \param seed an integer; usually 0
+ * \param options NULL for the defaults
+ * \param[out] out_output float16, bfloat16, float32 or float64
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_random_uniform(
+    const int64_t* shape, size_t n_shape, int64_t seed,
+    const nef_random_uniform_options* options, nef_tensor** out_output);
+
+/** Options of nef_random_normal; fill with nef_random_normal_options_init first. */
+typedef struct nef_random_normal_options {
+  size_t struct_size; /**< set by _init */
+  nef_dtype dtype; /**< default float32 */
+  int32_t reserved_dtype; /**< must be 0 */
+  double mean; /**< default 0 */
+  double scale; /**< default 1 */
+} nef_random_normal_options;
+/** Sets every option to its default. NULL is a no-op. */
+NEF_API void nef_random_normal_options_init(nef_random_normal_options* options, size_t struct_size);
+
+/**
+ * \brief RandomNormal: Normally distributed numbers with the given mean and standard deviation.
+ * The same seed gives the same numbers, on every run, thread count and backend.
+ *
+ * \param shape integers; NULL only when there are none
+ * \param seed an integer; usually 0
+ * \param options NULL for the defaults
+ * \param[out] out_output float16, bfloat16, float32 or float64
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_random_normal(
+    const int64_t* shape, size_t n_shape, int64_t seed, const nef_random_normal_options* options,
+    nef_tensor** out_output);
+
+/** Options of nef_bernoulli; fill with nef_bernoulli_options_init first. */
+typedef struct nef_bernoulli_options {
+  size_t struct_size; /**< set by _init */
+  nef_dtype dtype; /**< 0 means absent */
+  int32_t reserved_dtype; /**< must be 0 */
+} nef_bernoulli_options;
+/** Sets every option to its default. NULL is a no-op. */
+NEF_API void nef_bernoulli_options_init(nef_bernoulli_options* options, size_t struct_size);
+
+/**
+ * \brief Bernoulli: 1 with the probability that input gives, else 0, as dtype (that of input when
+ * absent). The same seed gives the same numbers.
+ *
+ * \param input float16, bfloat16, float32 or float64
+ * \param seed an integer; usually 0
+ * \param options NULL for the defaults
+ * \param[out] out_output any dtype
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_bernoulli(
+    const nef_tensor* input, int64_t seed, const nef_bernoulli_options* options,
+    nef_tensor** out_output);
+
+/** Options of nef_multinomial; fill with nef_multinomial_options_init first. */
+typedef struct nef_multinomial_options {
+  size_t struct_size; /**< set by _init */
+  nef_dtype dtype; /**< default int32 */
+  int32_t reserved_dtype; /**< must be 0 */
+} nef_multinomial_options;
+/** Sets every option to its default. NULL is a no-op. */
+NEF_API void nef_multinomial_options_init(nef_multinomial_options* options, size_t struct_size);
+
+/**
+ * \brief Multinomial: sample_size classes drawn for each row of input [batch, classes],
+ * unnormalised log-probabilities: [batch, sample_size]. The same seed gives the same numbers. A
+ * row without a class of positive probability is an error.
+ *
+ * \param input float16, bfloat16, float32 or float64
+ * \param sample_size an integer; usually 1
+ * \param seed an integer; usually 0
+ * \param options NULL for the defaults
+ * \param[out] out_output int32 or int64
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_multinomial(
+    const nef_tensor* input, int64_t sample_size, int64_t seed,
+    const nef_multinomial_options* options, nef_tensor** out_output);
+
+/** Options of nef_linear_attention; fill with nef_linear_attention_options_init first. */
+typedef struct nef_linear_attention_options {
+  size_t struct_size; /**< set by _init */
+  const nef_tensor* past_state; /**< float16, bfloat16, float32 or float64; NULL means absent */
+  const nef_tensor* decay; /**< float16, bfloat16, float32 or float64; NULL means absent */
+  const nef_tensor* beta; /**< float16, bfloat16, float32 or float64; NULL means absent */
+  double scale; /**< default 0 */
+} nef_linear_attention_options;
+/** Sets every option to its default. NULL is a no-op. */
+NEF_API void nef_linear_attention_options_init(nef_linear_attention_options* options,
+    size_t struct_size);
+
+/**
+ * \brief LinearAttention: Attention through a state S [batch, kv heads, key size, value size]
+ * that each step changes: S = exp(decay) S (gated rules), then S += k v, where the delta rules
+ * take beta (v - S k) for v; the output is scale * q S. query [batch, steps, q heads * key size],
+ * key and value alike with kv heads; decay [batch, steps, kv heads] or [.., kv heads * key size],
+ * beta [batch, steps, kv heads] or [.., 1]. scale 0 means 1 / sqrt(key size).
+ *
+ * \param query float16, bfloat16, float32 or float64
+ * \param key float16, bfloat16, float32 or float64
+ * \param value float16, bfloat16, float32 or float64
+ * \param kv_num_heads an integer
+ * \param q_num_heads an integer
+ * \param update_rule linear, gated, delta, gated_delta; usually gated_delta
+ * \param options NULL for the defaults
+ * \param[out] out_output the dtype of query
+ * \param[out] out_present_state float16, bfloat16, float32 or float64
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_linear_attention(
+    const nef_tensor* query, const nef_tensor* key, const nef_tensor* value,
+    int64_t kv_num_heads, int64_t q_num_heads, const char* update_rule,
+    const nef_linear_attention_options* options, nef_tensor** out_output,
+    nef_tensor** out_present_state);
+
+/** Options of nef_tf_idf_vectorizer; fill with nef_tf_idf_vectorizer_options_init first. */
+typedef struct nef_tf_idf_vectorizer_options {
+  size_t struct_size; /**< set by _init */
+  const double* weights; /**< NULL means absent */
+  size_t n_weights;
+} nef_tf_idf_vectorizer_options;
+/** Sets every option to its default. NULL is a no-op. */
+NEF_API void nef_tf_idf_vectorizer_options_init(nef_tf_idf_vectorizer_options* options,
+    size_t struct_size);
+
+/**
+ * \brief TfIdfVectorizer: Counts of the n-grams of pool_int64s in each row of x [C] or [N, C]:
+ * element ngram_indexes[i] of a row of the result is how often n-gram i occurs (TF), its weight
+ * if it does (IDF), or both multiplied (TFIDF). Up to max_skip_count elements may be left out
+ * between those of an n-gram. ngram_counts says where the n-grams of each length start in the
+ * pool. Of numbers only.
+ *
+ * \param x int32 or int64
+ * \param max_gram_length an integer
+ * \param max_skip_count an integer
+ * \param min_gram_length an integer
+ * \param mode TF, IDF, TFIDF
+ * \param ngram_counts integers
+ * \param ngram_indexes integers
+ * \param pool_int64s integers
+ * \param options NULL for the defaults
+ * \param[out] out_y float32
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_tf_idf_vectorizer(
+    const nef_tensor* x, int64_t max_gram_length, int64_t max_skip_count,
+    int64_t min_gram_length, const char* mode, const int64_t* ngram_counts,
+    size_t n_ngram_counts, const int64_t* ngram_indexes, size_t n_ngram_indexes,
+    const int64_t* pool_int64s, size_t n_pool_int64s,
+    const nef_tf_idf_vectorizer_options* options, nef_tensor** out_y);
 
 #ifdef __cplusplus
 }
