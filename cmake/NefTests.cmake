@@ -56,6 +56,8 @@ foreach(source ${plugin_sources})
     CXX_VISIBILITY_PRESET hidden LIBRARY_OUTPUT_DIRECTORY "${NEF_TEST_PLUGIN_DIR}")
   list(APPEND plugins ${name})
 endforeach()
+# One of them is made of first-party code.
+target_link_libraries(gpu_on_host PRIVATE nef_internal)
 
 # Where tests find their data and plugins.
 function(nef_test_paths target)
@@ -120,4 +122,21 @@ nef_c_programs(example examples/c "example")
 # ---- the products themselves
 if(TARGET nef_static)
   include(NefPackagingTests)
+endif()
+
+# ---- GPUs: our declarations against a toolkit's, where there is one
+find_path(NEF_CUDA_INCLUDE cuda.h HINTS /usr/local/cuda/include ENV CUDA_HOME PATH_SUFFIXES include)
+if(NEF_CUDA_INCLUDE AND TARGET unit_cuda)
+  target_include_directories(unit_cuda SYSTEM PRIVATE "${NEF_CUDA_INCLUDE}")
+endif()
+
+# Ops of each family of the GPU kernels, compiled as C++ and run on the host
+# (./dev check gpu-on-host runs all). Coroutines and sanitizers do not go together.
+if(TARGET conformance AND NOT NEF_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
+  string(JOIN ":" filter "*Op/Add" "*Op/Where" "*Op/Softmax" "*Op/LayerNormalization" "*Op/Slice"
+    "*Op/ReduceLogSumExp" "*Op/Concat" "*Op/Gather" "*Op/MatMul" "Regions.*")
+  add_test(NAME conformance_gpu_on_host COMMAND conformance "--gtest_filter=${filter}")
+  set_tests_properties(conformance_gpu_on_host PROPERTIES LABELS "conformance;gpu"
+    TIMEOUT 1200 ENVIRONMENT
+    "NEF_CONFORMANCE_PLUGIN=${NEF_TEST_PLUGIN_DIR}/gpu_on_host.so;NEF_CONFORMANCE_BACKEND=gpuhost;NEF_TEST_CXX=${CMAKE_CXX_COMPILER}")
 endif()

@@ -44,7 +44,9 @@ def complaint(path, header):
         if header == "nef/nef.h":
             return "a backend speaks only <nef/backend.h>"
         # backends/<own>/... and files right under or shared below backends/ are fine.
-        if target[0] == "backends" and len(target) > 2 and target[1] not in (parts[1], "shared"):
+        # The GPU backends are drivers under the kernels of backends/gpu.
+        own = (parts[1], "shared", "gpu") if parts[1] in ("cuda", "rocm") else (parts[1], "shared")
+        if target[0] == "backends" and len(target) > 2 and target[1] not in own:
             return f"backends/{parts[1]} must not include backends/{target[1]}"
     elif parts[:2] == ("capi", "include"):
         if target[0] in ("engine", "backends"):

@@ -5,7 +5,9 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
+#include "backends/cuda/cuda.h"
 #include "backends/reference/reference.h"
 #include "tests/conformance/runner.h"
 #if __has_include("backends/cpu/cpu.h") && !defined(NEF_CONFORMANCE_REFERENCE_ONLY)
@@ -35,7 +37,14 @@ std::vector<const nef_backend*> find_backends() {
 #ifdef NEF_HAS_CPU_BACKEND
   out.push_back(nef_backend_cpu());
 #endif
+  // Where there is no GPU, there is nothing to compare.
+  if (start(*nef_backend_cuda()).empty()) out.push_back(nef_backend_cuda());
   if (const char* path = std::getenv("NEF_CONFORMANCE_PLUGIN")) out.push_back(open_plugin(path));
+  // Only one of them, by name.
+  if (const char* only = std::getenv("NEF_CONFORMANCE_BACKEND")) {
+    std::erase_if(out, [only](const nef_backend* b) { return std::strcmp(b->name, only) != 0; });
+    if (out.empty()) give_up("NEF_CONFORMANCE_BACKEND", "no backend of this name");
+  }
   for (const nef_backend* b : out) {
     const std::string why = start(*b);
     if (!why.empty()) give_up(b->name, why.c_str());

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cuda/device.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace nef::cuda {
+namespace {
+
+using backends::BackendError;
+
+constexpr size_t kSmallCopy = size_t{64} << 10;  // the driver takes these along at once
+constexpr size_t kStage = size_t{8} << 20;
+
+CUdeviceptr address(const void* p) { return reinterpret_cast<CUdeviceptr>(p); }
+CUstream raw(gpu::Stream& s) { return static_cast<CudaStream&>(s).get(); }
+
+int attribute(CUdevice device, int which) {
+  int v = 0;
+  return driver().device_attribute(&v, which, device) == kCudaOk ? v : 0;
+}
+
+std::string version_text(int v) {
+  return std::to_string(v / 1000) + "." + std::to_string(v % 1000 / 10);
+}
+
+class CudaModule : public gpu::Module {
+ public:
+  CudaModule(CudaDevice& device, const std::vector<uint8_t>& code) : device_(device) {
+    const Current current(device_.context());
+    check(driver().module_load(&module_, code.data()), "cuModuleLoadData");
+  }
+  ~CudaModule() override {
+    try {
+      const Current current(device_.context());
+      driver().module_unload(module_);
+    } catch (const BackendError&) {
+      // A lost device has nothing left to unload.
+    }
+  }
+  CudaModule(const CudaModule&) = delete;
+  CudaModule& operator=(const CudaModule&) = delete;
+
+  void* function(const char* name) override {
+    std::lock_guard lock(mutex_);
+    for (const auto& [known, f] : functions_) {
+      if (std::strcmp(known.c_str(), name) == 0) return f;
+    }
+    const Current current(device_.context());
+    CUfunction f = nullptr;
+    check(driver().module_function(&f, module_, name), name);
+    functions_.emplace_back(name, f);
+    return f;
+  }
+
+ private:
+  CudaDevice& device_;
+  CUmodule module_ = nullptr;
+  std::mutex mutex_;
+  std::vector<std::pair<std::string, CUfunction>> functions_;
+};
+
+}  // namespace
+
+// ---- streams
+
+CudaStream::CudaStream(CudaDevice& device, bool of_caller)
+    : device_(device), of_caller_(of_caller) {
+  const Current current(device.context());
+  check(driver().stream_create(&stream_, kStreamNonBlocking), "cuStreamCreate");
+  fault_ = device.take_fault(&fault_device_);
+  if (of_caller_) ++device.caller_streams;
+}
+
+CudaStream::~CudaStream() {
+  try {
+    const Current current(device_.context());
+    driver().stream_synchronize(stream_);
+    if (workspace_ != 0) driver().pool_free(workspace_, stream_);
+    driver().stream_destroy(stream_);
+  } catch (const BackendError&) {
+    // A lost device has nothing left to free.
+  }
+  device_.give_fault(fault_);
+  if (of_caller_) --device_.caller_streams;
+}
+
+void CudaStream::synchronize() {
+  const Current current(device_.context());
+  check(driver().stream_synchronize(stream_), "cuStreamSynchronize");
+}
+
+void* CudaStream::workspace() {
+  std::lock_guard lock(mutex_);
+  if (workspace_ == 0) {
+    check(driver().pool_alloc(&workspace_, BlasLt::kWorkspace, device_.pool(), stream_),
+          "cuBLASLt workspace");
+  }
+  return reinterpret_cast<void*>(workspace_);
+}
+
+// ---- the device
+
+CudaDevice::CudaDevice(int ordinal) {
+  const DriverApi& d = driver();
+  check(d.device_get(&device_, ordinal), "cuDeviceGet");
+  char name[256] = "";
+  check(d.device_name(name, sizeof name, device_), "cuDeviceGetName");
+  size_t memory = 0;
+  check(d.device_memory(&memory, device_), "cuDeviceTotalMem");
+  const int major = attribute(device_, kAttrMajor), minor = attribute(device_, kAttrMinor);
+  int driver_version = 0, nvrtc_major = 0, nvrtc_minor = 0;
+  d.driver_version(&driver_version);
+  nvrtc().version(&nvrtc_major, &nvrtc_minor);
+  const std::string compiler = std::to_string(nvrtc_major) + "." + std::to_string(nvrtc_minor);
+  const int number = major * 10 + minor;
+  info_.arch = "sm_" + std::to_string(number);
+  info_.description = std::string(name) + ", compute capability " + std::to_string(major) + "." +
+                      std::to_string(minor) + ", driver CUDA " + version_text(driver_version) +
+                      ", NVRTC " + compiler;
+  build_version_ = "cuda " + info_.arch + " nvrtc " + compiler;
+  gpu_arch_ = "--gpu-architecture=" + info_.arch;
+  info_.memory_bytes = memory;
+  info_.processors = std::max(1, attribute(device_, kAttrMultiprocessors));
+  const double clock = 1e3 * attribute(device_, kAttrClockKhz);
+  info_.flops = clock > 0 ? clock * info_.processors * 256 : 1e13;
+  const double bus = attribute(device_, kAttrBusWidth) / 8.0;
+  const double bytes = 2e3 * attribute(device_, kAttrMemoryClockKhz) * bus;
+  info_.bytes = bytes > 0 ? bytes : 5e11;
+  info_.link_bytes = 2e10;
+  info_.launch_seconds = 8e-6;
+}
+
+CUcontext CudaDevice::context() {
+  std::lock_guard lock(mutex_);
+  if (context_ == nullptr) open();
+  return context_;
+}
+
+void CudaDevice::open() {
+  const DriverApi& d = driver();
+  if (attribute(device_, kAttrMemoryPools) == 0) {
+    throw BackendError(NEF_BACKEND_UNAVAILABLE, "the device has no stream-ordered memory");
+  }
+  CUcontext context = nullptr;
+  check(d.context_retain(&context, device_), "cuDevicePrimaryCtxRetain");
+  const Current current(context);
+  MemPoolProps props{};
+  props.allocation_type = 1;
+  props.location = {1, device_};
+  check(d.pool_create(&pool_, &props), "cuMemPoolCreate");
+  // What is freed stays at hand until `evict`.
+  uint64_t keep = UINT64_MAX;
+  check(d.pool_set(pool_, kPoolReleaseThreshold, &keep), "cuMemPoolSetAttribute");
+  context_ = context;
+}
+
+gpu::Stream& CudaDevice::default_stream() {
+  context();
+  std::lock_guard lock(staging_mutex_);
+  if (stream_ == nullptr) stream_ = std::make_unique<CudaStream>(*this, false);
+  return *stream_;
+}
+std::unique_ptr<gpu::Stream> CudaDevice::make_stream() {
+  auto stream = std::make_unique<CudaStream>(*this, true);
+  // What was copied so far went through the default stream, and must be there for the new one.
+  default_stream().synchronize();
+  return stream;
+}
+
+gpu::Fault* CudaDevice::take_fault(void** on_device) {
+  std::lock_guard lock(mutex_);
+  if (faults_.empty()) {
+    constexpr size_t kMany = 128;
+    void* page = nullptr;
+    check(driver().host_alloc(&page, kMany * sizeof(gpu::Fault), kHostDeviceMap), "cuMemHostAlloc");
+    auto* all = static_cast<gpu::Fault*>(page);
+    for (size_t i = 0; i < kMany; ++i) faults_.push_back(all + i);
+  }
+  gpu::Fault* f = faults_.back();
+  faults_.pop_back();
+  *f = {};
+  CUdeviceptr there = 0;
+  check(driver().host_pointer(&there, f, 0), "cuMemHostGetDevicePointer");
+  *on_device = reinterpret_cast<void*>(there);
+  return f;
+}
+void CudaDevice::give_fault(gpu::Fault* fault) {
+  std::lock_guard lock(mutex_);
+  faults_.push_back(fault);
+}
+
+// ---- memory
+
+void* CudaDevice::alloc(size_t bytes) {
+  CUstream stream = raw(default_stream());
+  const Current current(context());
+  CUdeviceptr p = 0;
+  const size_t n = std::max<size_t>(bytes, 1);
+  CUresult r = driver().pool_alloc(&p, n, pool_, stream);
+  if (r == kCudaOutOfMemory) {
+    // Memory whose freeing is still queued comes back with the stream.
+    driver().stream_synchronize(stream);
+    driver().pool_trim(pool_, 0);
+    r = driver().pool_alloc(&p, n, pool_, stream);
+  }
+  check(r, "device memory");
+  return reinterpret_cast<void*>(p);
+}
+void CudaDevice::free(void* ptr) {
+  if (ptr == nullptr) return;
+  CUstream stream = raw(default_stream());
+  const Current current(context());
+  driver().pool_free(address(ptr), stream);
+}
+void CudaDevice::evict() {
+  CUstream stream = raw(default_stream());
+  const Current current(context());
+  driver().stream_synchronize(stream);
+  driver().pool_trim(pool_, 0);
+}
+uint64_t CudaDevice::memory_available() {
+  const Current current(context());
+  size_t free = 0, total = 0;
+  check(driver().memory_info(&free, &total), "cuMemGetInfo");
+  return free;
+}
+
+void CudaDevice::copy(void* dst, const void* src, size_t bytes, nef_copy_kind kind) {
+  CUstream stream = raw(default_stream());
+  const Current current(context());
+  queue_copy(stream, dst, src, bytes, kind);
+  // Launches on the default stream come behind the copy; those on others would not.
+  if (caller_streams > 0) check(driver().stream_synchronize(stream), "copy");
+}
+
+void CudaDevice::queue_copy(CUstream stream, void* dst, const void* src, size_t bytes,
+                            nef_copy_kind kind) {
+  const DriverApi& d = driver();
+  if (kind == NEF_COPY_ON_DEVICE) {
+    return check(d.on_device(address(dst), address(src), bytes, stream), "copy on the device");
+  }
+  if (bytes > kSmallCopy) {
+    std::lock_guard lock(staging_mutex_);
+    if (kind == NEF_COPY_HOST_TO_DEVICE)
+      stage_in(address(dst), static_cast<const char*>(src), bytes);
+    else stage_out(static_cast<char*>(dst), address(src), bytes);
+    return;
+  }
+  if (kind == NEF_COPY_HOST_TO_DEVICE) {
+    return check(d.to_device(address(dst), src, bytes, stream), "copy to the device");
+  }
+  check(d.to_host(dst, address(src), bytes, stream), "copy to the host");
+  check(d.stream_synchronize(stream), "copy to the host");
+}
+
+// Through two pinned pieces in turns: one is filled while the other is on its way.
+void CudaDevice::stage_in(CUdeviceptr dst, const char* src, size_t bytes) {
+  const DriverApi& d = driver();
+  for (size_t i = 0; i < 2 && staging_.memory[i] == nullptr; ++i) {
+    check(d.event_create(&staging_.free[i], kEventNoTiming), "cuEventCreate");
+    check(d.host_alloc(&staging_.memory[i], kStage, 0), "pinned memory");
+  }
+  size_t piece = 0;
+  for (size_t at = 0; at < bytes; at += kStage, piece ^= 1) {
+    const size_t n = std::min(kStage, bytes - at);
+    check(d.event_synchronize(staging_.free[piece]), "copy to the device");
+    std::memcpy(staging_.memory[piece], src + at, n);
+    check(d.to_device(dst + at, staging_.memory[piece], n, stream_->get()), "copy to the device");
+    check(d.event_record(staging_.free[piece], stream_->get()), "copy to the device");
+  }
+}
+
+void CudaDevice::stage_out(char* dst, CUdeviceptr src, size_t bytes) {
+  const DriverApi& d = driver();
+  for (size_t i = 0; i < 2 && staging_.memory[i] == nullptr; ++i) {
+    check(d.event_create(&staging_.free[i], kEventNoTiming), "cuEventCreate");
+    check(d.host_alloc(&staging_.memory[i], kStage, 0), "pinned memory");
+  }
+  const auto fetch = [&](size_t at, size_t piece) {
+    const size_t n = std::min(kStage, bytes - at);
+    check(d.event_synchronize(staging_.free[piece]), "copy to the host");
+    check(d.to_host(staging_.memory[piece], src + at, n, stream_->get()), "copy to the host");
+    check(d.event_record(staging_.free[piece], stream_->get()), "copy to the host");
+  };
+  fetch(0, 0);
+  size_t piece = 0;
+  for (size_t at = 0; at < bytes; at += kStage, piece ^= 1) {
+    if (at + kStage < bytes) fetch(at + kStage, piece ^ 1);
+    check(d.event_synchronize(staging_.free[piece]), "copy to the host");
+    std::memcpy(dst + at, staging_.memory[piece], std::min(kStage, bytes - at));
+  }
+}
+
+void CudaDevice::copy_on_device(void* dst, const void* src, size_t bytes, gpu::Stream& stream) {
+  const Current current(context());
+  check(driver().on_device(address(dst), address(src), bytes, raw(stream)), "copy on the device");
+}
+
+// ---- code
+
+std::vector<uint8_t> CudaDevice::build(const std::string& source) {
+  const NvrtcApi& n = nvrtc();
+  nvrtcProgram program = nullptr;
+  if (n.create(&program, source.c_str(), "nef.cu", 0, nullptr, nullptr) != 0) {
+    throw BackendError(NEF_COMPILE_FAILED, "NVRTC made no program");
+  }
+  // Functions of the prelude that a kernel does not use are no fault.
+  const char* const options[] = {gpu_arch_.c_str(), "--std=c++17", "--disable-warnings"};
+  const nvrtcResult result = n.compile(program, 3, options);
+  std::vector<uint8_t> code;
+  std::string why;
+  if (result == 0) {
+    size_t size = 0;
+    if (n.code_size(program, &size) == 0 && size > 0) {
+      code.resize(size);
+      n.code(program, reinterpret_cast<char*>(code.data()));
+    }
+  } else {
+    size_t size = 0;
+    n.log_size(program, &size);
+    why.resize(size);
+    if (size > 0) n.log(program, why.data());
+    why = std::string(n.error_text(result)) + ": " + why.substr(0, 600);
+  }
+  n.destroy(&program);
+  if (code.empty()) throw BackendError(NEF_COMPILE_FAILED, "NVRTC: " + why);
+  return code;
+}
+std::unique_ptr<gpu::Module> CudaDevice::load(const std::vector<uint8_t>& code) {
+  return std::make_unique<CudaModule>(*this, code);
+}
+
+void CudaDevice::launch(void* function, const gpu::Grid& grid, const void* params, size_t,
+                        gpu::Stream& stream) {
+  const Current current(context());
+  void* args[] = {const_cast<void*>(params)};
+  check(driver().launch(static_cast<CUfunction>(function), static_cast<unsigned>(grid.x),
+                        static_cast<unsigned>(grid.y), 1, grid.threads, 1, 1, 0, raw(stream), args,
+                        nullptr),
+        "cuLaunchKernel");
+}
+
+// ---- products
+
+BlasLt* CudaDevice::blas() const {
+  std::lock_guard lock(mutex_);
+  if (!blas_tried_) {
+    blas_tried_ = true;
+    try {
+      const Current current(context_);
+      blas_ = std::make_unique<BlasLt>();
+    } catch (const BackendError&) {
+      // Our own kernels multiply then.
+    }
+  }
+  return blas_.get();
+}
+bool CudaDevice::has_gemm(nef_dtype dtype) const { return BlasLt::has(dtype) && blas() != nullptr; }
+
+void CudaDevice::gemm(const gpu::Gemm& g, gpu::Stream& stream) {
+  const Current current(context());
+  auto& s = static_cast<CudaStream&>(stream);
+  blas()->multiply(g, s.workspace(), s.get());
+}
+
+}  // namespace nef::cuda

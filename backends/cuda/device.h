@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "backends/cuda/api.h"
+#include "backends/cuda/gemm.h"
+#include "backends/gpu/device.h"
+
+namespace nef::cuda {
+
+class CudaDevice;
+
+// The context of a device, current in this thread while it lives; then what was current before.
+class Current {
+ public:
+  explicit Current(CUcontext context) { check(driver().context_push(context), "cuCtxPushCurrent"); }
+  ~Current() {
+    CUcontext old = nullptr;
+    driver().context_pop(&old);
+  }
+  Current(const Current&) = delete;
+  Current& operator=(const Current&) = delete;
+};
+
+class CudaStream : public gpu::Stream {
+ public:
+  // `of_caller`: not the device's default stream.
+  CudaStream(CudaDevice& device, bool of_caller);
+  ~CudaStream() override;
+  CudaStream(const CudaStream&) = delete;
+  CudaStream& operator=(const CudaStream&) = delete;
+
+  void synchronize() override;
+  void* fault_on_device() override { return fault_device_; }
+  gpu::Fault& fault() override { return *fault_; }
+  CUstream get() const { return stream_; }
+  // For cuBLASLt; made when first asked for. The context is current.
+  void* workspace();
+
+ private:
+  CudaDevice& device_;
+  const bool of_caller_;
+  CUstream stream_ = nullptr;
+  gpu::Fault* fault_ = nullptr;
+  void* fault_device_ = nullptr;
+  std::mutex mutex_;
+  CUdeviceptr workspace_ = 0;
+};
+
+class CudaDevice : public gpu::Device {
+ public:
+  explicit CudaDevice(int ordinal);
+
+  const gpu::DeviceInfo& info() const override { return info_; }
+  void* alloc(size_t bytes) override;
+  void free(void* ptr) override;
+  void copy(void* dst, const void* src, size_t bytes, nef_copy_kind kind) override;
+  void copy_on_device(void* dst, const void* src, size_t bytes, gpu::Stream& stream) override;
+  void evict() override;
+  uint64_t memory_available() override;
+  gpu::Stream& default_stream() override;
+  std::unique_ptr<gpu::Stream> make_stream() override;
+  std::vector<uint8_t> build(const std::string& source) override;
+  std::unique_ptr<gpu::Module> load(const std::vector<uint8_t>& code) override;
+  std::string build_version() const override { return build_version_; }
+  void launch(void* function, const gpu::Grid& grid, const void* params, size_t bytes,
+              gpu::Stream& stream) override;
+  bool has_gemm(nef_dtype dtype) const override;
+  void gemm(const gpu::Gemm& g, gpu::Stream& stream) override;
+
+  // The context, made when first asked for.
+  CUcontext context();
+  CUmemoryPool pool() const { return pool_; }
+  std::atomic<int> caller_streams{0};
+  // Pinned memory for the fault record of a stream, and back.
+  gpu::Fault* take_fault(void** on_device);
+  void give_fault(gpu::Fault* fault);
+
+ private:
+  struct Staging {
+    void* memory[2] = {};
+    CUevent free[2] = {};
+  };
+  void open();
+  void queue_copy(CUstream stream, void* dst, const void* src, size_t bytes, nef_copy_kind kind);
+  void stage_in(CUdeviceptr dst, const char* src, size_t bytes);
+  void stage_out(char* dst, CUdeviceptr src, size_t bytes);
+  BlasLt* blas() const;
+
+  CUdevice device_ = 0;
+  gpu::DeviceInfo info_;
+  std::string build_version_, gpu_arch_;
+  mutable std::mutex mutex_;
+  CUcontext context_ = nullptr;
+  CUmemoryPool pool_ = nullptr;
+  std::unique_ptr<CudaStream> stream_;
+  std::mutex staging_mutex_;
+  Staging staging_;
+  std::vector<gpu::Fault*> faults_;
+  mutable bool blas_tried_ = false;
+  mutable std::unique_ptr<BlasLt> blas_;
+};
+
+}  // namespace nef::cuda

@@ -1,0 +1,447 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attention, a block of threads for each row of queries, and RotaryEmbedding.
+#include <cmath>
+
+#include "backends/gpu/stage.h"
+
+namespace nef::gpu {
+namespace {
+
+constexpr const char* kAttention = R"device(
+typedef $A$ A;
+struct Add { __device__ A operator()(A a, A b) const { return a + b; } };
+struct Max { __device__ A operator()(A a, A b) const { return op_max(a, b); } };
+struct Rows { i64 batch, head, row; };  // steps of a tensor of heads
+DEV i64 at_row(const Rows& s, i64 b, i64 h, i64 r) { return b * s.batch + h * s.head + r * s.row; }
+struct AttentionP {
+  $Q$* y; const $Q$* q; const $Q$* k; const $V$* v; const $M$* mask; const $Q$* past_k; const $V$* past_v;
+  const i64* lengths; $Q$* seen; A* scores; i64 batch; i64 heads; i64 group; i64 queries; i64 keys; i64 past;
+  i64 size; i64 v_size; i64 causal; i64 has_past; i64 columns; f64 scale; f64 softcap; i64 mode;
+  Rows qs; Rows ks; Rows vs; Rows ys; Rows past_ks; Rows past_vs; i64 mask_steps[4];
+};
+DEV void emit(const AttentionP& p, i64 mode, i64 row, const A* scores) {
+  if (p.seen == nullptr || p.mode != mode) return;
+  for (i64 j = threadIdx.x; j < p.keys; j += 256) st(p.seen[row * p.keys + j], $R$(scores[j]));
+}
+NEF_KERNEL(attention, AttentionP) {
+  __shared__ A shared[256];
+  const i64 rows = p.batch * p.heads * p.queries, t = threadIdx.x;
+  const Lane lane = {0, i32(t)};
+  A* scores = p.scores + i64(blockIdx.x) * p.keys;
+  const A least_score = least<A>();
+  for (i64 row = blockIdx.x; row < rows; row += gridDim.x) {
+    const i64 s = row % p.queries, h = row / p.queries % p.heads, b = row / p.queries / p.heads;
+    const i64 kv = h / p.group, length = p.lengths ? p.lengths[b] : p.keys;
+    const i64 visible = s + (p.has_past || !p.lengths ? p.past : length - p.queries);
+    const $Q$* q = p.q + at_row(p.qs, b, h, s);
+    A top = least_score;
+    for (i64 j = t; j < p.keys; j += 256) {
+      const $Q$* k = j < p.past ? p.past_k + at_row(p.past_ks, b, kv, j) : p.k + at_row(p.ks, b, kv, j - p.past);
+      A sum = A(0);
+      for (i64 i = 0; i < p.size; ++i) sum += A(ld(q[i])) * A(ld(k[i]));
+      scores[j] = sum * A(p.scale);
+    }
+    emit(p, 0, row, scores);
+    for (i64 j = t; j < p.keys && p.softcap > 0; j += 256) scores[j] = A(p.softcap) * m_tanh(scores[j] / A(p.softcap));
+    emit(p, 1, row, scores);
+    for (i64 j = t; j < p.keys; j += 256) {
+      A v = scores[j];
+      if (j >= length || (p.causal && j > visible)) v += least_score;
+      else if (p.mask) {
+        if (p.columns != 1 && j >= p.columns) v += least_score;
+        else {
+          const i64 at = b * p.mask_steps[0] + h * p.mask_steps[1] + s * p.mask_steps[2] + j * p.mask_steps[3];
+          v += $MASK$;
+        }
+      }
+      scores[j] = v;
+      top = op_max(top, v);
+    }
+    emit(p, 2, row, scores);
+    top = join_line(top, shared, lane, 1, 256, Max());
+    const bool nothing = top == least_score;
+    A sum = A(0);
+    for (i64 j = t; j < p.keys; j += 256) { const A e = nothing ? A(0) : m_exp(scores[j] - top); scores[j] = e; sum += e; }
+    sum = join_line(sum, shared, lane, 1, 256, Add());
+    for (i64 j = t; j < p.keys && !nothing; j += 256) scores[j] /= sum;
+    emit(p, 3, row, scores);
+    __syncthreads();
+    // Threads as groups of v_size: each group takes every so manyth key.
+    const i64 wide = p.v_size < 256 ? p.v_size : 256, groups = wide > 0 ? 256 / wide : 0;
+    for (i64 i0 = 0; i0 < p.v_size && p.y; i0 += wide) {
+      const i64 i = i0 + t % wide, g = t / wide;
+      A part = A(0);
+      for (i64 j = g; j < p.keys && g < groups && i < p.v_size; j += groups) {
+        const $V$* v = j < p.past ? p.past_v + at_row(p.past_vs, b, kv, j) : p.v + at_row(p.vs, b, kv, j - p.past);
+        if (scores[j] != A(0)) part += scores[j] * A(ld(v[i]));
+      }
+      shared[t] = part;
+      __syncthreads();
+      if (t < wide && i < p.v_size) {
+        A all = A(0);
+        for (i64 k = 0; k < groups; ++k) all += shared[k * wide + t];
+        st(p.y[at_row(p.ys, b, h, s) + i], $R$(all));
+      }
+      __syncthreads();
+    }
+  }
+}
+)device";
+// Many queries at once, for heads of up to $D$ numbers: 8 warps with 4 rows of queries each go
+// through the keys in tiles of 32, a lane per key for the scores and per number of the head for the
+// sums. The softmax is kept up to date with the largest score so far. Values that are not finite
+// are only looked at where their weight is not 0.
+constexpr const char* kTiled = R"device(
+struct TileMax { __device__ f32 operator()(f32 a, f32 b) const { return op_max(a, b); } };
+struct TileAdd { __device__ f32 operator()(f32 a, f32 b) const { return a + b; } };
+NEF_KERNEL(attention_tiled, AttentionP) {
+  __shared__ f32 qs[32][$D$ + 1];
+  __shared__ f32 ks[32][$D$ + 1];
+  __shared__ f32 vs[32][$D$ + 1];
+  __shared__ f32 ps[32][33];
+  __shared__ i32 odd;
+  const i32 t = i32(threadIdx.x), warp = t / 32, lane = t % 32;
+  const i64 tiles = (p.queries + 31) / 32, work = p.batch * p.heads * tiles;
+  for (i64 w = blockIdx.x; w < work; w += gridDim.x) {
+    const i64 s0 = w % tiles * 32, h = w / tiles % p.heads, b = w / tiles / p.heads;
+    const i64 kv = h / p.group, length = p.lengths ? p.lengths[b] : p.keys;
+    const i64 offset = p.has_past || !p.lengths ? p.past : length - p.queries;
+    __syncthreads();
+    for (i32 i = t; i < 32 * $D$; i += 256) {
+      const i32 r = i / $D$, c = i % $D$;
+      qs[r][c] = s0 + r < p.queries && c < p.size ? f32(ld(p.q[at_row(p.qs, b, h, s0 + r) + c])) * f32(p.scale) : 0.0f;
+    }
+    f32 top[4], sum[4], out[4][$D$ / 32];
+    for (i32 r = 0; r < 4; ++r) {
+      top[r] = least<f32>();
+      sum[r] = 0.0f;
+      for (i32 c = 0; c < $D$ / 32; ++c) out[r][c] = 0.0f;
+    }
+    // Keys beyond the last query's are masked for all.
+    i64 end = length < p.keys ? length : p.keys;
+    if (p.causal && s0 + 31 + offset + 1 < end) end = s0 + 31 + offset + 1;
+    for (i64 j0 = 0; j0 < end; j0 += 32) {
+      __syncthreads();
+      if (t == 0) odd = 0;
+      __syncthreads();
+      for (i32 i = t; i < 32 * $D$; i += 256) {
+        const i32 r = i / $D$, c = i % $D$;
+        const i64 j = j0 + r;
+        const bool there = j < p.keys, old = j < p.past;
+        ks[r][c] = there && c < p.size ? f32(ld((old ? p.past_k + at_row(p.past_ks, b, kv, j) : p.k + at_row(p.ks, b, kv, j - p.past))[c])) : 0.0f;
+        const f32 v = there && c < p.v_size ? f32(ld((old ? p.past_v + at_row(p.past_vs, b, kv, j) : p.v + at_row(p.vs, b, kv, j - p.past))[c])) : 0.0f;
+        vs[r][c] = v;
+        if (v - v != 0.0f) odd = 1;
+      }
+      __syncthreads();
+      f32 score[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+#pragma unroll 8
+      for (i32 c = 0; c < $D$; ++c) {
+        const f32 k = ks[lane][c];
+        for (i32 r = 0; r < 4; ++r) score[r] += qs[warp * 4 + r][c] * k;
+      }
+      const i64 j = j0 + lane;
+      for (i32 r = 0; r < 4; ++r) {
+        const i64 s = s0 + warp * 4 + r;
+        f32 v = score[r];
+        if (p.softcap > 0) v = f32(p.softcap) * tanhf(v / f32(p.softcap));
+        if (j >= length || j >= p.keys || (p.causal && j > s + offset)) v = least<f32>();
+        else if (p.mask && s < p.queries) {
+          if (p.columns != 1 && j >= p.columns) v += least<f32>();
+          else {
+            const i64 at = b * p.mask_steps[0] + h * p.mask_steps[1] + s * p.mask_steps[2] + j * p.mask_steps[3];
+            v += $MASK32$;
+          }
+        }
+        const f32 best = op_max(top[r], join_warp(v, TileMax()));
+        const bool nothing = best == least<f32>();
+        const f32 e = nothing ? 0.0f : expf(v - best), old = nothing ? 1.0f : expf(top[r] - best);
+        sum[r] = sum[r] * old + join_warp(e, TileAdd());
+        top[r] = best;
+        for (i32 c = 0; c < $D$ / 32; ++c) out[r][c] *= old;
+        ps[warp * 4 + r][lane] = e;
+      }
+      __syncthreads();
+      if (odd) {
+        for (i32 k = 0; k < 32; ++k) for (i32 r = 0; r < 4; ++r) {
+          const f32 e = ps[warp * 4 + r][k];
+          for (i32 c = 0; c < $D$ / 32; ++c) if (e != 0.0f) out[r][c] += e * vs[k][lane + 32 * c];
+        }
+      } else {
+#pragma unroll 4
+        for (i32 k = 0; k < 32; ++k) {
+          f32 v[$D$ / 32];
+          for (i32 c = 0; c < $D$ / 32; ++c) v[c] = vs[k][lane + 32 * c];
+          for (i32 r = 0; r < 4; ++r) {
+            const f32 e = ps[warp * 4 + r][k];
+            for (i32 c = 0; c < $D$ / 32; ++c) out[r][c] += e * v[c];
+          }
+        }
+      }
+    }
+    for (i32 r = 0; r < 4; ++r) {
+      const i64 s = s0 + warp * 4 + r;
+      if (s >= p.queries) continue;
+      const bool nothing = top[r] == least<f32>();
+      for (i32 c = 0; c < $D$ / 32; ++c) {
+        const i32 i = lane + 32 * c;
+        if (i < p.v_size) st(p.y[at_row(p.ys, b, h, s) + i], $R$(nothing ? 0.0f : out[r][c] / sum[r]));
+      }
+    }
+  }
+}
+)device";
+// The past, then what is new, for keys and for values.
+constexpr const char* kPresent = R"device(
+struct $NAME$P { $T$* o; const $T$* fresh; const $T$* old; i64 n; i64 heads; i64 length; i64 past; i64 size; Rows fs; Rows os; };
+NEF_KERNEL($NAME$, $NAME$P) {
+  for (i64 at = thread_id(); at < p.n; at += thread_count()) {
+    const i64 i = at % p.size, s = at / p.size % p.length, h = at / p.size / p.length % p.heads, b = at / p.size / p.length / p.heads;
+    p.o[at] = s < p.past ? p.old[at_row(p.os, b, h, s) + i] : p.fresh[at_row(p.fs, b, h, s - p.past) + i];
+  }
+}
+)device";
+
+// A tensor of heads: [batch, heads, length, size], or [batch, length, heads * size].
+struct Heads {
+  int64_t batch = 0, heads = 0, length = 0, size = 0;
+  int64_t by_batch = 0, by_head = 0, by_row = 0;
+
+  Heads() = default;
+  Heads(const Dims& d, int64_t n_heads) {
+    batch = d.at[0];
+    if (d.rank == 3) {
+      heads = n_heads;
+      length = d.at[1];
+      size = n_heads == 0 ? 0 : d.at[2] / n_heads;
+      by_row = heads * size;
+      by_head = size;
+    } else {
+      heads = d.at[1];
+      length = d.at[2];
+      size = d.at[3];
+      by_row = size;
+      by_head = length * size;
+    }
+    by_batch = heads * length * size;
+  }
+  void add_to(Params& p) const { p.add(by_batch).add(by_head).add(by_row); }
+};
+
+class Attention : public Stage {
+ public:
+  Attention(const Region& region, const Node& node) : node_(node) {
+    const nef_dtype q = region.input(node, 0).dtype, v = region.input(node, 2).dtype;
+    const nef_dtype mask = node.has_input(3) ? region.input(node, 3).dtype : q;
+    wide_ = q == NEF_FLOAT64 || v == NEF_FLOAT64;
+    source_ = fill(kAttention, {{"A", wide_ ? "f64" : "f32"},
+                                {"Q", memory_type(q)},
+                                {"V", memory_type(v)},
+                                {"M", memory_type(mask)},
+                                {"R", register_type(q)},
+                                {"MASK", mask == NEF_BOOL ? "ld(p.mask[at]) ? A(0) : least_score"
+                                                          : "A(ld(p.mask[at]))"}}) +
+              fill(kPresent, {{"NAME", "present_k"}, {"T", memory_type(q)}}) +
+              fill(kPresent, {{"NAME", "present_v"}, {"T", memory_type(v)}});
+    tile_ = tile_of(region);
+    if (tile_ == 0) return;
+    source_ += fill(kTiled, {{"D", std::to_string(tile_)},
+                             {"R", register_type(q)},
+                             {"MASK32", mask == NEF_BOOL ? "(ld(p.mask[at]) ? 0.0f : least<f32>())"
+                                                         : "f32(ld(p.mask[at]))"}});
+  }
+  std::string source() const override { return source_; }
+  const char* name() const override { return tile_ > 0 ? "attention tiles" : "attention"; }
+
+  size_t scratch_bytes(const Values& values) const override {
+    const Shape s = shape(values);
+    if (tiled(values, s)) return 0;
+    return static_cast<size_t>(s.blocks * s.keys) * (wide_ ? 8 : 4);
+  }
+
+  void launch(const Run& run, Module* module) const override {
+    const Values& values = run.values;
+    const Shape s = shape(values);
+    const bool wanted = node_.has_output(0) || node_.has_output(3);
+    if (wanted && s.blocks > 0) attend(run, *module, s);
+    present(run, *module, "present_k", 1, 4, s.k, s.past_k);
+    present(run, *module, "present_v", 2, 5, s.v, s.past_v);
+  }
+
+ private:
+  struct Shape {
+    Heads q, k, v, past_k, past_v;
+    int64_t past = 0, keys = 0, blocks = 0;
+  };
+  Shape shape(const Values& values) const {
+    const int64_t kv_heads = nef_attr_int(node_.attrs(), NEF_ATTENTION_KV_NUM_HEADS, 0);
+    Shape s;
+    s.q = Heads(values.dims(node_.inputs[0]),
+                nef_attr_int(node_.attrs(), NEF_ATTENTION_Q_NUM_HEADS, 0));
+    s.k = Heads(values.dims(node_.inputs[1]), kv_heads);
+    s.v = Heads(values.dims(node_.inputs[2]), kv_heads);
+    if (node_.has_input(4)) {
+      s.past_k = Heads(values.dims(node_.inputs[4]), 0);
+      s.past = s.past_k.length;
+    }
+    if (node_.has_input(5)) s.past_v = Heads(values.dims(node_.inputs[5]), 0);
+    s.keys = s.past + s.k.length;
+    constexpr int64_t kMostBlocks = 2048;
+    s.blocks = std::min(s.q.batch * s.q.heads * s.q.length, kMostBlocks);
+    return s;
+  }
+  // Width of the tiled kernel's heads, 0 when it does not do this one.
+  int64_t tile_of(const Region& region) const {
+    if (wide_ || node_.has_output(3) || !node_.has_output(0)) return 0;
+    // Sizes of heads, where they are known before a run; else the larger kernel is made.
+    int64_t size = 0;
+    for (size_t i : {0, 2}) {
+      const Value& v = region.input(node_, i);
+      int64_t n = v.dims.back();
+      const unsigned slot =
+          i == 0 ? unsigned{NEF_ATTENTION_Q_NUM_HEADS} : unsigned{NEF_ATTENTION_KV_NUM_HEADS};
+      if (n == NEF_DIM_UNKNOWN) n = 64;
+      else if (v.rank() == 3) n /= std::max<int64_t>(1, nef_attr_int(node_.attrs(), slot, 1));
+      size = std::max(size, n);
+    }
+    return size <= 32 ? 32 : size <= 64 ? 64 : 0;
+  }
+  bool tiled(const Values& values, const Shape& s) const {
+    if (tile_ == 0 || s.q.length < 8 || s.keys == 0) return false;
+    const Dims y = values.dims(node_.outputs[0]);
+    return s.q.size <= tile_ && Heads(y, s.q.heads).size <= tile_;
+  }
+
+  char* in(const Run& run, size_t i) const {
+    return node_.has_input(i) ? run.values.data(node_.inputs[i]) : nullptr;
+  }
+  char* out(const Run& run, size_t i) const {
+    return node_.has_output(i) ? run.values.data(node_.outputs[i]) : nullptr;
+  }
+
+  void attend(const Run& run, Module& module, const Shape& s) const {
+    const int64_t* attrs = node_.attrs();
+    Dims mask, mask_steps;
+    int64_t columns = 1;
+    if (node_.has_input(3)) {
+      mask = run.values.dims(node_.inputs[3]);
+      mask_steps = broadcast_steps(mask, 4);
+      columns = mask.rank == 0 ? 1 : mask.at[mask.rank - 1];
+    }
+    Heads y;
+    if (node_.has_output(0)) y = Heads(run.values.dims(node_.outputs[0]), s.q.heads);
+    Params p;
+    p.add(out(run, 0));
+    for (size_t i : {0, 1, 2, 3, 4, 5, 6}) p.add(in(run, i));
+    p.add(out(run, 3)).add(run.scratch);
+    p.add(s.q.batch).add(s.q.heads).add(s.k.heads == 0 ? 1 : s.q.heads / s.k.heads);
+    p.add(s.q.length).add(s.keys).add(s.past).add(s.q.size).add(node_.has_output(0) ? y.size : 0);
+    p.add(nef_attr_int(attrs, NEF_ATTENTION_IS_CAUSAL, 0))
+        .add(int64_t{node_.has_input(4)})
+        .add(columns);
+    const double plain = 1 / std::sqrt(static_cast<double>(s.q.size));
+    p.add(nef_attr_float(attrs, NEF_ATTENTION_SCALE, plain));
+    p.add(nef_attr_float(attrs, NEF_ATTENTION_SOFTCAP, 0));
+    p.add(nef_attr_int(attrs, NEF_ATTENTION_QK_MATMUL_OUTPUT_MODE, 0));
+    for (const Heads& h : {s.q, s.k, s.v, y, s.past_k, s.past_v}) h.add_to(p);
+    p.add(mask_steps.at, 4, 4, 0);
+    if (tiled(run.values, s)) {
+      const int64_t work = s.q.batch * s.q.heads * ((s.q.length + 31) / 32);
+      return run.launch(module, "attention_tiled", {std::min<int64_t>(work, 1 << 20), 1, 256}, p);
+    }
+    run.launch(module, "attention", {s.blocks, 1, 256}, p);
+  }
+
+  void present(const Run& run, Module& module, const char* kernel, size_t output, size_t past_input,
+               const Heads& fresh, const Heads& past) const {
+    if (!node_.has_output(output)) return;
+    const Dims d = run.values.dims(node_.outputs[output]);
+    const int64_t n = d.count();
+    if (n == 0) return;
+    Params p;
+    p.add(out(run, output)).add(in(run, output)).add(in(run, past_input));
+    p.add(n).add(d.at[1]).add(d.at[2]).add(past.length).add(d.at[3]);
+    fresh.add_to(p);
+    past.add_to(p);
+    run.launch(module, kernel, grid_for(n), p);
+  }
+
+  Node node_;
+  bool wide_ = false;
+  int64_t tile_ = 0;
+  std::string source_;
+};
+
+class Rotary : public Stage {
+ public:
+  Rotary(const Region& region, const Node& node)
+      : node_(node), dtype_(region.input(node, 0).dtype) {}
+  const char* name() const override { return "rotary"; }
+  bool may_fault() const override { return true; }
+  std::string source() const override {
+    return fill(R"device(
+struct Fault { i64 set, index, axis, size; };
+struct RotaryP { $T$* y; const $T$* x; const $T$* cosines; const $T$* sines; const i64* positions; Fault* fault;
+  i64 n; i64 heads; i64 length; i64 size; i64 half; i64 interleaved; i64 limit; i64 by_batch; i64 by_head; i64 by_row; };
+NEF_KERNEL(rotary, RotaryP) {
+  const i64 places = p.size - p.half;  // pairs, then what is not turned
+  for (i64 at = thread_id(); at < p.n; at += thread_count()) {
+    const i64 i = at % places, s = at / places % p.length, h = at / places / p.length % p.heads;
+    const i64 b = at / places / p.length / p.heads, row = b * p.by_batch + h * p.by_head + s * p.by_row;
+    if (i >= p.half) { p.y[row + p.half + i] = p.x[row + p.half + i]; continue; }
+    i64 place = b * p.length + s;
+    if (p.positions) {
+      const i64 index = p.positions[place];
+      place = index < 0 ? index + p.limit : index;
+      if (place < 0 || place >= p.limit) {
+        if (p.fault->set == 0) { p.fault->index = index; p.fault->axis = 0; p.fault->size = p.limit; p.fault->set = 1; }
+        continue;
+      }
+    }
+    const i64 first = row + (p.interleaved ? 2 * i : i), second = p.interleaved ? first + 1 : first + p.half;
+    const $A$ c = $A$(ld(p.cosines[place * p.half + i])), d = $A$(ld(p.sines[place * p.half + i]));
+    const $A$ u = $A$(ld(p.x[first])), v = $A$(ld(p.x[second]));
+    st(p.y[first], $R$(c * u - d * v));
+    st(p.y[second], $R$(d * u + c * v));
+  }
+}
+)device",
+                {{"T", memory_type(dtype_)},
+                 {"A", is_narrow(dtype_) ? "f32" : "f64"},
+                 {"R", register_type(dtype_)}});
+  }
+
+  void launch(const Run& run, Module* module) const override {
+    const int64_t* attrs = node_.attrs();
+    const Dims x = run.values.dims(node_.inputs[0]);
+    if (x.count() == 0) return;
+    const Heads heads(x, nef_attr_int(attrs, NEF_ROTARY_EMBEDDING_NUM_HEADS, 0));
+    const int64_t asked = nef_attr_int(attrs, NEF_ROTARY_EMBEDDING_ROTARY_EMBEDDING_DIM, 0);
+    const int64_t half = (asked == 0 ? heads.size : asked) / 2;
+    const int64_t n = heads.batch * heads.heads * heads.length * (heads.size - half);
+    Params p;
+    p.add(run.values.data(node_.outputs[0]));
+    for (size_t i : {0, 1, 2}) p.add(run.values.data(node_.inputs[i]));
+    p.add(node_.has_input(3) ? run.values.data(node_.inputs[3]) : nullptr);
+    p.add(run.stream.fault_on_device()).add(n).add(heads.heads).add(heads.length).add(heads.size);
+    p.add(half).add(nef_attr_int(attrs, NEF_ROTARY_EMBEDDING_INTERLEAVED, 0));
+    p.add(run.values.dims(node_.inputs[1]).at[0]);
+    heads.add_to(p);
+    run.launch(*module, "rotary", grid_for(n), p);
+    if (node_.has_input(3)) *run.faulting = "RotaryEmbedding: position_ids";
+  }
+
+ private:
+  Node node_;
+  nef_dtype dtype_;
+};
+
+}  // namespace
+
+bool is_attention(nef_op op) { return op == NEF_OP_ATTENTION || op == NEF_OP_ROTARY_EMBEDDING; }
+std::unique_ptr<Stage> attention_stage(const Region& region, const Node& node) {
+  if (node.op == NEF_OP_ATTENTION) return std::make_unique<Attention>(region, node);
+  return std::make_unique<Rotary>(region, node);
+}
+
+}  // namespace nef::gpu

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <nef/backend.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backends/shared/region.h"
+
+// What a vendor's driver gives to the kernels of this folder. CUDA is one implementation; the tests
+// have another that runs kernels on the host.
+namespace nef::gpu {
+
+using backends::BackendError;
+
+// The first index of a stream's kernels that was out of range; written by kernels, read by the host
+// once the stream is done. All fields are eight bytes, as in every structure kernels see.
+struct Fault {
+  int64_t set = 0, index = 0, axis = 0, size = 0;
+};
+
+// Work in order. Owned by its creator; one thread at a time.
+class Stream {
+ public:
+  virtual ~Stream() = default;
+  // Blocks until all is done. Throws NEF_DEVICE_LOST and the like.
+  virtual void synchronize() = 0;
+  // Where kernels note a fault: the same memory as the device and as the host sees it.
+  virtual void* fault_on_device() = 0;
+  virtual Fault& fault() = 0;
+};
+
+// Compiled code on a device.
+class Module {
+ public:
+  virtual ~Module() = default;
+  // An entry point by name; lives as long as the module. Throws NEF_INTERNAL when there is none.
+  virtual void* function(const char* name) = 0;
+};
+
+struct Grid {
+  int64_t x = 1, y = 1;
+  uint32_t threads = 256;
+};
+
+// d = alpha * a b + beta * d + bias, row-major: a is [m, k] (stored [k, m] when trans_a), b is
+// [k, n] (stored [n, k] when trans_b), d [m, n], bias [n]; `batch` of them, `stride_*` elements
+// apart.
+struct Gemm {
+  nef_dtype dtype = NEF_FLOAT32;
+  int64_t m = 0, n = 0, k = 0, batch = 1;
+  bool trans_a = false, trans_b = false;
+  int64_t lda = 0, ldb = 0, ldd = 0, stride_a = 0, stride_b = 0, stride_d = 0;
+  double alpha = 1, beta = 0;
+  const void* a = nullptr;
+  const void* b = nullptr;
+  const void* bias = nullptr;
+  void* d = nullptr;
+};
+
+struct DeviceInfo {
+  std::string description, arch;
+  uint64_t memory_bytes = 0;
+  double flops = 0, bytes = 0, link_bytes = 0, launch_seconds = 0;
+  int processors = 1;  // multiprocessors
+};
+
+// One device. Thread-safe. Failures are thrown as BackendError.
+class Device {
+ public:
+  virtual ~Device() = default;
+  virtual const DeviceInfo& info() const = 0;
+
+  // Memory is ordered with the default stream: freed memory is not reused before it is done.
+  virtual void* alloc(size_t bytes) = 0;
+  virtual void free(void* ptr) = 0;
+  // Ordered behind the default stream's work; to the host it waits.
+  virtual void copy(void* dst, const void* src, size_t bytes, nef_copy_kind kind) = 0;
+  virtual void copy_on_device(void* dst, const void* src, size_t bytes, Stream& stream) = 0;
+  virtual void evict() = 0;
+  virtual uint64_t memory_available() = 0;
+
+  // The stream of launches that name none.
+  virtual Stream& default_stream() = 0;
+  virtual std::unique_ptr<Stream> make_stream() = 0;
+
+  // Source text to code for this device (NEF_COMPILE_FAILED), and code to a module.
+  virtual std::vector<uint8_t> build(const std::string& source) = 0;
+  virtual std::unique_ptr<Module> load(const std::vector<uint8_t>& code) = 0;
+  // What `build` depends on besides the source: part of what makes stored code fit.
+  virtual std::string build_version() const = 0;
+  // `params`: one structure of eight-byte fields, passed by value.
+  virtual void launch(void* function, const Grid& grid, const void* params, size_t bytes,
+                      Stream& stream) = 0;
+
+  // Does a library multiply matrices of this dtype? Else the kernels of this folder do.
+  virtual bool has_gemm(nef_dtype dtype) const = 0;
+  virtual void gemm(const Gemm& g, Stream& stream) = 0;
+};
+
+// The devices of one vendor.
+class Platform {
+ public:
+  virtual ~Platform() = default;
+  // Once, before all else. Throws NEF_BACKEND_UNAVAILABLE with the reason when there is none.
+  virtual void open() = 0;
+  virtual size_t count() const = 0;
+  virtual Device& device(size_t i) = 0;
+};
+
+}  // namespace nef::gpu

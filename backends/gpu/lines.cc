@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ops that need all of a line before they write any of it: softmax and its like, and the
+// normalizations.
+#include "backends/gpu/stage.h"
+
+namespace nef::gpu {
+namespace {
+
+// A: what lines are summed up in. Double where it costs nothing beside memory; 16-bit floats use
+// float.
+constexpr const char* kHead = R"device(
+typedef $A$ A;
+struct Add { __device__ A operator()(A a, A b) const { return a + b; } };
+struct Max { __device__ A operator()(A a, A b) const { return op_max(a, b); } };
+struct LineP { $S$* y; const $S$* x; const $W$* scale; const $W$* bias; f32* mean; f32* inverse;
+  i64 lines; i64 n; i64 inner; i64 tx; i64 ty; i64 channels; i64 per_channel; f64 epsilon; 
+  i64 rank; i64 dims[16]; i64 scale_steps[16]; i64 bias_steps[16]; };
+NEF_KERNEL(line_op, LineP) {
+  __shared__ A shared[256];
+  const i32 tx = i32(p.tx), ty = i32(p.ty);
+  const Lane at = lane_of(tx, ty, p.inner == 1);
+  for (i64 base = i64(blockIdx.x) * tx; base < p.lines; base += i64(gridDim.x) * tx) {
+    const i64 line = base + at.line;
+    const bool mine = line < p.lines;
+    const i64 from = mine ? line / p.inner * p.n * p.inner + line % p.inner : 0;
+    const i64 end = mine ? p.n : 0;
+    const $S$* x = p.x + from;
+    $Y$* y = ($Y$*)p.y + from;
+)device";
+
+constexpr const char* kSoftmax = R"device(
+    A top = least<A>();
+    for (i64 k = at.place; k < end; k += ty) top = op_max(top, A(ld(x[k * p.inner])));
+    top = join_line(top, shared, at, tx, ty, Max());
+    A sum = A(0);
+    for (i64 k = at.place; k < end; k += ty) sum += m_exp(A(ld(x[k * p.inner])) - top);
+    sum = join_line(sum, shared, at, tx, ty, Add());
+    const bool zero = $ZERO$ && top == least<A>();
+    for (i64 k = at.place; k < end; k += ty) {
+      const A v = A(ld(x[k * p.inner]));
+      st(y[k * p.inner], $T$(zero ? A(0) : m_exp(v - top) / sum));
+    }
+  }
+}
+)device";
+constexpr const char* kLogSoftmax = R"device(
+    A top = least<A>();
+    for (i64 k = at.place; k < end; k += ty) top = op_max(top, A(ld(x[k * p.inner])));
+    top = join_line(top, shared, at, tx, ty, Max());
+    A sum = A(0);
+    for (i64 k = at.place; k < end; k += ty) sum += m_exp(A(ld(x[k * p.inner])) - top);
+    sum = m_log(join_line(sum, shared, at, tx, ty, Add()));
+    for (i64 k = at.place; k < end; k += ty) st(y[k * p.inner], $T$(A(ld(x[k * p.inner])) - top - sum));
+  }
+}
+)device";
+constexpr const char* kLpNorm = R"device(
+    A sum = A(0);
+    for (i64 k = at.place; k < end; k += ty) { const A v = A(ld(x[k * p.inner])); sum += $POWER$; }
+    sum = join_line(sum, shared, at, tx, ty, Add());
+    const A norm = $ROOT$;
+    for (i64 k = at.place; k < end; k += ty) {
+      st(y[k * p.inner], $T$(norm == A(0) ? A(0) : A(ld(x[k * p.inner])) / norm));
+    }
+  }
+}
+)device";
+// The mean is subtracted before anything is squared.
+constexpr const char* kLayerNorm = R"device(
+    A sum = A(0);
+    for (i64 k = at.place; k < end; k += ty) sum += A(ld(x[k]));
+    const A mean = join_line(sum, shared, at, tx, ty, Add()) / A(p.n);
+    A squares = A(0);
+    for (i64 k = at.place; k < end; k += ty) { const A d = A(ld(x[k])) - mean; squares += d * d; }
+    const A inverse = A(1) / m_sqrt(join_line(squares, shared, at, tx, ty, Add()) / A(p.n) + A(p.epsilon));
+    for (i64 k = at.place; k < end; k += ty) {
+      A v = (A(ld(x[k])) - mean) * inverse;
+      $SCALE$
+      st(y[k], $T$(v));
+    }
+    if (mine && at.place == 0) {
+      if (p.mean) p.mean[line] = f32(mean);
+      if (p.inverse) p.inverse[line] = f32(inverse);
+    }
+  }
+}
+)device";
+constexpr const char* kRmsNorm = R"device(
+    A squares = A(0);
+    for (i64 k = at.place; k < end; k += ty) { const A v = A(ld(x[k])); squares += v * v; }
+    const A inverse = A(1) / m_sqrt(join_line(squares, shared, at, tx, ty, Add()) / A(p.n) + A(p.epsilon));
+    for (i64 k = at.place; k < end; k += ty) {
+      A v = A(ld(x[k])) * inverse;
+      $SCALE$
+      st(y[k], $T$(v));
+    }
+  }
+}
+)device";
+// Scale and bias of the normalised axes: dense there, or broadcast in any way.
+constexpr const char* kRowScale = R"device(
+      if (p.rank == 0) { v *= A(ld(p.scale[k])); if (p.bias) v += A(ld(p.bias[k])); }
+      else {
+        const u64 place = u64(from + k);
+        v *= A(ld(p.scale[offset_of(place, p.rank, p.dims, p.scale_steps)]));
+        if (p.bias) v += A(ld(p.bias[offset_of(place, p.rank, p.dims, p.bias_steps)]));
+      }
+)device";
+// Of the channel that an element is in.
+constexpr const char* kChannelScale = R"device(
+      const i64 channel = (from + k) / p.per_channel % p.channels;
+      v = v * A(ld(p.scale[channel])) + A(ld(p.bias[channel]));
+)device";
+
+class LineOp : public Stage {
+ public:
+  LineOp(const Region& region, const Node& node) : node_(node) {
+    const nef_dtype t = region.input(node, 0).dtype;
+    const nef_dtype out = region.output(node, 0).dtype;
+    const bool softmax = node.op == NEF_OP_SOFTMAX || node.op == NEF_OP_LOG_SOFTMAX;
+    const std::string accumulator = is_narrow(t)                  ? "f32"
+                                    : softmax && t == NEF_FLOAT32 ? "f32"
+                                                                  : "f64";
+    const nef_dtype weights = node.has_input(1) ? region.input(node, 1).dtype : t;
+    if (node.has_input(2) && region.input(node, 2).dtype != weights) {
+      throw Refusal{"scale and bias of different dtypes"};
+    }
+    source_ = fill((std::string(kHead) + body(node)).c_str(),
+                   {{"SCALE", channels() ? kChannelScale : kRowScale},
+                    {"A", accumulator},
+                    {"S", memory_type(t)},
+                    {"Y", memory_type(out)},
+                    {"W", memory_type(weights)},
+                    {"T", std::string(register_type(out))},
+                    {"ZERO", zero_masked(node) ? "true" : "false"},
+                    {"POWER", p(node) == 1 ? "m_abs(v)" : "v * v"},
+                    {"ROOT", p(node) == 1 ? "sum" : "m_sqrt(sum)"}});
+  }
+  std::string source() const override { return source_; }
+  const char* name() const override {
+    switch (node_.op) {
+      case NEF_OP_SOFTMAX: return "softmax";
+      case NEF_OP_LOG_SOFTMAX: return "log softmax";
+      case NEF_OP_LP_NORMALIZATION: return "lp norm";
+      case NEF_OP_RMS_NORMALIZATION: return "rms norm";
+      case NEF_OP_LAYER_NORMALIZATION: return "layer norm";
+      default: return "channel norm";
+    }
+  }
+
+  void launch(const Run& run, Module* module) const override {
+    const Values& values = run.values;
+    const Dims x = values.dims(node_.inputs[0]);
+    if (x.count() == 0) return;
+    int64_t lines = 1, n = 1, inner = 1;
+    lay_out(x, &lines, &n, &inner);
+    int64_t ty = 1;
+    if (inner == 1) {
+      while (ty < 256 && ty < n) ty *= 2;
+    } else if (lines < 8192 && n >= 64) {
+      ty = 8;
+    }
+    const int64_t tx = 256 / ty;
+    const auto data = [&](const std::vector<int32_t>& list, size_t i) -> char* {
+      return i < list.size() && list[i] >= 0 ? values.data(list[i]) : nullptr;
+    };
+    Params p;
+    p.add(data(node_.outputs, 0)).add(data(node_.inputs, 0)).add(data(node_.inputs, 1));
+    p.add(data(node_.inputs, 2)).add(data(node_.outputs, 1)).add(data(node_.outputs, 2));
+    p.add(lines).add(n).add(inner).add(tx).add(ty);
+    p.add(x.rank > 1 ? x.at[1] : 1).add(x.rank > 2 ? x.count(2, x.rank) : 1).add(epsilon());
+    add_weights(p, values, x, n);
+    run.launch(*module, "line_op", {std::min<int64_t>((lines + tx - 1) / tx, 1 << 20), 1, 256}, p);
+  }
+
+ private:
+  static int64_t p(const Node& node) {
+    return node.op == NEF_OP_LP_NORMALIZATION
+               ? nef_attr_int(node.attrs(), NEF_LP_NORMALIZATION_P, 2)
+               : 2;
+  }
+  static bool zero_masked(const Node& node) {
+    return node.op == NEF_OP_SOFTMAX &&
+           nef_attr_int(node.attrs(), NEF_SOFTMAX_ZERO_MASKED_ROWS, 0) != 0;
+  }
+  static const char* body(const Node& node) {
+    switch (node.op) {
+      case NEF_OP_SOFTMAX: return kSoftmax;
+      case NEF_OP_LOG_SOFTMAX: return kLogSoftmax;
+      case NEF_OP_LP_NORMALIZATION: return kLpNorm;
+      case NEF_OP_RMS_NORMALIZATION: return kRmsNorm;
+      default: return kLayerNorm;
+    }
+  }
+  bool channels() const {
+    return node_.op == NEF_OP_GROUP_NORMALIZATION || node_.op == NEF_OP_INSTANCE_NORMALIZATION;
+  }
+  double epsilon() const {
+    switch (node_.op) {
+      case NEF_OP_LAYER_NORMALIZATION:
+        return nef_attr_float(node_.attrs(), NEF_LAYER_NORMALIZATION_EPSILON, 1e-5);
+      case NEF_OP_RMS_NORMALIZATION:
+        return nef_attr_float(node_.attrs(), NEF_RMS_NORMALIZATION_EPSILON, 1e-5);
+      case NEF_OP_GROUP_NORMALIZATION:
+        return nef_attr_float(node_.attrs(), NEF_GROUP_NORMALIZATION_EPSILON, 1e-5);
+      case NEF_OP_INSTANCE_NORMALIZATION:
+        return nef_attr_float(node_.attrs(), NEF_INSTANCE_NORMALIZATION_EPSILON, 1e-5);
+      default: return 0;
+    }
+  }
+  int64_t axis_attr() const {
+    switch (node_.op) {
+      case NEF_OP_SOFTMAX: return nef_attr_int(node_.attrs(), NEF_SOFTMAX_AXIS, -1);
+      case NEF_OP_LOG_SOFTMAX: return nef_attr_int(node_.attrs(), NEF_LOG_SOFTMAX_AXIS, -1);
+      case NEF_OP_LP_NORMALIZATION:
+        return nef_attr_int(node_.attrs(), NEF_LP_NORMALIZATION_AXIS, -1);
+      case NEF_OP_LAYER_NORMALIZATION:
+        return nef_attr_int(node_.attrs(), NEF_LAYER_NORMALIZATION_AXIS, -1);
+      default: return nef_attr_int(node_.attrs(), NEF_RMS_NORMALIZATION_AXIS, -1);
+    }
+  }
+
+  // Element k of line l is at l / inner * n * inner + l % inner + k * inner.
+  void lay_out(const Dims& x, int64_t* lines, int64_t* n, int64_t* inner) const {
+    if (channels()) {
+      const int64_t groups =
+          node_.op == NEF_OP_INSTANCE_NORMALIZATION
+              ? x.at[1]
+              : nef_attr_int(node_.attrs(), NEF_GROUP_NORMALIZATION_NUM_GROUPS, 1);
+      *lines = x.at[0] * groups;
+      *n = x.count() / *lines;
+      return;
+    }
+    const int axis = front_axis(axis_attr(), x.rank);
+    const bool rows =
+        node_.op == NEF_OP_LAYER_NORMALIZATION || node_.op == NEF_OP_RMS_NORMALIZATION;
+    *n = rows ? x.count(axis, x.rank) : x.at[axis];
+    *inner = rows ? 1 : x.count(axis + 1, x.rank);
+    *lines = x.count() / *n;
+  }
+
+  void add_weights(Params& p, const Values& values, const Dims& x, int64_t n) const {
+    Dims steps[2];
+    bool dense = true;
+    for (size_t i = 1; i <= 2; ++i) {
+      if (!node_.has_input(i) || channels()) continue;
+      const Dims w = values.dims(node_.inputs[i]);
+      steps[i - 1] = broadcast_steps(w, x.rank);
+      dense = dense && w.count() == n && w.rank <= x.rank &&
+              std::equal(w.at, w.at + w.rank, x.at + x.rank - w.rank);
+    }
+    p.add(int64_t{dense ? 0 : x.rank}).add(x.at, x.rank, NEF_MAX_RANK, 1);
+    for (const Dims& s : steps) p.add(s.at, x.rank, NEF_MAX_RANK, 0);
+  }
+
+  Node node_;
+  std::string source_;
+};
+
+}  // namespace
+
+bool is_line_op(nef_op op) {
+  switch (op) {
+    case NEF_OP_SOFTMAX:
+    case NEF_OP_LOG_SOFTMAX:
+    case NEF_OP_LP_NORMALIZATION:
+    case NEF_OP_LAYER_NORMALIZATION:
+    case NEF_OP_RMS_NORMALIZATION:
+    case NEF_OP_GROUP_NORMALIZATION:
+    case NEF_OP_INSTANCE_NORMALIZATION: return true;
+    default: return false;
+  }
+}
+std::unique_ptr<Stage> line_stage(const Region& region, const Node& node) {
+  return std::make_unique<LineOp>(region, node);
+}
+
+}  // namespace nef::gpu

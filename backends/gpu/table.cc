@@ -1,0 +1,443 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/gpu/table.h"
+
+#include <list>
+#include <map>
+#include <mutex>
+#include <unordered_map>
+
+#include "backends/gpu/stage.h"
+
+namespace nef::gpu {
+namespace {
+
+using backends::guarded;
+
+// Modules by the text they were made of, so that equal kernels of different regions are one.
+class ModuleCache {
+ public:
+  struct Entry {
+    std::shared_ptr<Module> module;
+    std::vector<uint8_t> code;
+  };
+
+  std::shared_ptr<const Entry> find(const std::string& source) {
+    std::lock_guard lock(mutex_);
+    const auto it = entries_.find(source);
+    if (it == entries_.end()) return nullptr;
+    order_.splice(order_.begin(), order_, it->second.second);
+    return it->second.first;
+  }
+  void add(const std::string& source, std::shared_ptr<const Entry> entry) {
+    std::lock_guard lock(mutex_);
+    if (entries_.count(source) != 0) return;
+    order_.push_front(source);
+    entries_.emplace(source, std::pair{std::move(entry), order_.begin()});
+    if (order_.size() <= kMost) return;
+    entries_.erase(order_.back());
+    order_.pop_back();
+  }
+  void clear() {
+    std::lock_guard lock(mutex_);
+    entries_.clear();
+    order_.clear();
+  }
+
+ private:
+  static constexpr size_t kMost = 1024;
+  std::mutex mutex_;
+  std::list<std::string> order_;
+  std::unordered_map<std::string,
+                     std::pair<std::shared_ptr<const Entry>, std::list<std::string>::iterator>>
+      entries_;
+};
+using Code = std::shared_ptr<const ModuleCache::Entry>;
+
+// Device memory with an owner.
+class Buffer {
+ public:
+  Buffer(Device& device, size_t bytes)
+      : device_(device), data_(device.alloc(bytes)), bytes_(bytes) {}
+  ~Buffer() { device_.free(data_); }
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  char* data() const { return static_cast<char*>(data_); }
+  size_t bytes() const { return bytes_; }
+
+ private:
+  Device& device_;
+  void* data_;
+  size_t bytes_;
+};
+
+// Constants on the device. Kernels that share one share its memory: host memory that outlives its
+// prepared kernels is one constant while any of them lives.
+class Constants {
+ public:
+  std::shared_ptr<Buffer> upload(Device& device, const void* host, size_t bytes) {
+    std::lock_guard lock(mutex_);
+    std::weak_ptr<Buffer>& known = known_[{host, bytes}];
+    if (auto buffer = known.lock()) return buffer;
+    auto buffer = std::make_shared<Buffer>(device, bytes);
+    if (bytes > 0) device.copy(buffer->data(), host, bytes, NEF_COPY_HOST_TO_DEVICE);
+    known = buffer;
+    if (++uploads_ % 256 == 0) forget_dead();
+    return buffer;
+  }
+
+ private:
+  void forget_dead() {
+    for (auto it = known_.begin(); it != known_.end();) {
+      it = it->second.expired() ? known_.erase(it) : std::next(it);
+    }
+  }
+  std::mutex mutex_;
+  std::map<std::pair<const void*, size_t>, std::weak_ptr<Buffer>> known_;
+  size_t uploads_ = 0;
+};
+
+// A device and what is kept for it.
+struct Station {
+  explicit Station(Device& d) : device(d) {}
+  Device& device;
+  ModuleCache modules;
+  Constants constants;
+  std::mutex fault_mutex;  // of the default stream
+};
+
+struct Kernel {
+  Station& station;
+  std::shared_ptr<const Plan> plan;
+  std::vector<Code> code;  // per stage; null without kernels
+};
+
+struct Prepared {
+  Station& station;
+  std::shared_ptr<const Plan> plan;
+  std::vector<Code> code;
+  std::vector<std::shared_ptr<Buffer>> constants;  // per value
+};
+
+struct StreamHandle {
+  Station& station;
+  std::unique_ptr<Stream> stream;
+  const char* faulting = "";  // the last op queued whose kernels may note a fault
+};
+
+// The ABI's opaque types are this folder's own.
+nef_backend_kernel* handle(Kernel* k) { return reinterpret_cast<nef_backend_kernel*>(k); }
+Kernel* own(nef_backend_kernel* k) { return reinterpret_cast<Kernel*>(k); }
+const Kernel* own(const nef_backend_kernel* k) { return reinterpret_cast<const Kernel*>(k); }
+nef_backend_prepared* handle(Prepared* p) { return reinterpret_cast<nef_backend_prepared*>(p); }
+Prepared* own(nef_backend_prepared* p) { return reinterpret_cast<Prepared*>(p); }
+const Prepared* own(const nef_backend_prepared* p) { return reinterpret_cast<const Prepared*>(p); }
+nef_backend_stream* handle(StreamHandle* s) { return reinterpret_cast<nef_backend_stream*>(s); }
+StreamHandle* own(nef_backend_stream* s) { return reinterpret_cast<StreamHandle*>(s); }
+
+// ---- stored code: a header that says what it was made of, then the code of each stage
+
+uint64_t hash_of(const std::string& text, uint64_t h = 0xcbf29ce484222325u) {
+  for (unsigned char c : text) h = (h ^ c) * 0x100000001b3u;
+  return h;
+}
+constexpr uint64_t kMagic = 0x3155504746454eu;  // "NEFGPU1"
+
+uint64_t identity(const Plan& plan, Device& device) {
+  uint64_t h = hash_of(device.build_version(), hash_of(kPrelude));
+  for (const auto& stage : plan.stages()) h = hash_of(stage->source(), h * 31);
+  return h;
+}
+void put(std::vector<uint8_t>& out, uint64_t v) {
+  const auto* p = reinterpret_cast<const uint8_t*>(&v);
+  out.insert(out.end(), p, p + sizeof v);
+}
+
+// The codes in a blob; empty when it does not fit.
+std::vector<std::vector<uint8_t>> codes_of(const void* blob, size_t size, const Plan& plan,
+                                           Device& device) {
+  const auto* at = static_cast<const uint8_t*>(blob);
+  const auto* end = at + size;
+  const auto next = [&](uint64_t* v) {
+    if (static_cast<size_t>(end - at) < sizeof *v) return false;
+    std::memcpy(v, at, sizeof *v);
+    at += sizeof *v;
+    return true;
+  };
+  std::vector<std::vector<uint8_t>> out;
+  uint64_t magic = 0, id = 0, count = 0;
+  if (blob == nullptr || !next(&magic) || !next(&id) || !next(&count)) return {};
+  if (magic != kMagic || id != identity(plan, device) || count != plan.stages().size()) return {};
+  for (uint64_t i = 0; i < count; ++i) {
+    uint64_t n = 0;
+    if (!next(&n) || n > static_cast<uint64_t>(end - at)) return {};
+    out.emplace_back(at, at + n);
+    at += n;
+  }
+  return out;
+}
+
+std::vector<uint8_t> blob_of(const Kernel& k) {
+  std::vector<uint8_t> out;
+  put(out, kMagic);
+  put(out, identity(*k.plan, k.station.device));
+  put(out, k.code.size());
+  for (const Code& c : k.code) {
+    put(out, c == nullptr ? 0 : c->code.size());
+    if (c != nullptr) out.insert(out.end(), c->code.begin(), c->code.end());
+  }
+  return out;
+}
+
+Code make_code(Station& station, const std::string& text, const std::vector<uint8_t>* stored) {
+  if (text.empty()) return nullptr;
+  if (Code known = station.modules.find(text)) return known;
+  auto entry = std::make_shared<ModuleCache::Entry>();
+  entry->code =
+      stored != nullptr && !stored->empty() ? *stored : station.device.build(kPrelude + text);
+  entry->module = station.device.load(entry->code);
+  station.modules.add(text, entry);
+  return entry;
+}
+
+std::shared_ptr<const Plan> plan_or_throw(const nef_backend_region& region) {
+  try {
+    return std::make_shared<const Plan>(Region::copy(region));
+  } catch (const Refusal& r) {
+    throw BackendError(NEF_UNSUPPORTED, r.why);
+  }
+}
+
+// ---- running
+
+void run_stages(const Prepared& p, Stream& stream, const nef_backend_tensor* tensors, void* scratch,
+                const char** faulting) {
+  const Plan& plan = *p.plan;
+  const size_t n = plan.region().values.size();
+  constexpr size_t kFew = 64;
+  char* few[kFew];
+  std::vector<char*> many(n > kFew ? n : 0);
+  char** data = n > kFew ? many.data() : few;
+  for (size_t i = 0; i < n; ++i) {
+    data[i] =
+        p.constants[i] != nullptr ? p.constants[i]->data() : static_cast<char*>(tensors[i].data);
+  }
+  const Values values(plan.region(), tensors, data);
+  char* stage_scratch = nullptr;
+  plan.place(values, static_cast<char*>(scratch), data, &stage_scratch);
+  for (size_t s = 0; s < plan.stages().size(); ++s) {
+    const Run run{values, p.station.device, stream, stage_scratch, faulting};
+    plan.stages()[s]->launch(run, p.code[s] == nullptr ? nullptr : p.code[s]->module.get());
+  }
+}
+
+// Throws what kernels noted on a stream that is done.
+void throw_fault(Stream& stream, const char* op) {
+  Fault& f = stream.fault();
+  if (f.set == 0) return;
+  const Fault seen = f;
+  f = {};
+  throw BackendError(NEF_OUT_OF_RANGE, std::string(op) + ": index " + std::to_string(seen.index) +
+                                           " is outside axis " + std::to_string(seen.axis) +
+                                           " of size " + std::to_string(seen.size));
+}
+
+}  // namespace
+
+struct Backend::State {
+  Platform& platform;
+  std::vector<std::unique_ptr<Station>> stations;
+
+  Station& station(int32_t device) {
+    if (device >= 0 && static_cast<size_t>(device) < stations.size()) {
+      return *stations[static_cast<size_t>(device)];
+    }
+    throw BackendError(NEF_INVALID_ARGUMENT, "there is no device " + std::to_string(device) +
+                                                 ", only " + std::to_string(stations.size()));
+  }
+};
+
+Backend::Backend(Platform& platform) : state_(new State{platform, {}}) {}
+Backend::~Backend() = default;
+
+nef_code Backend::init(nef_backend_error* err) {
+  return guarded(err, [&] {
+    if (!state_->stations.empty()) return;
+    state_->platform.open();
+    for (size_t i = 0; i < state_->platform.count(); ++i) {
+      state_->stations.push_back(std::make_unique<Station>(state_->platform.device(i)));
+    }
+  });
+}
+int32_t Backend::device_count() const { return static_cast<int32_t>(state_->stations.size()); }
+
+nef_code Backend::device_info(int32_t device, nef_backend_device* out, nef_backend_error* err) {
+  return guarded(err, [&] {
+    const DeviceInfo& info = state_->station(device).device.info();
+    *out = {};
+    out->struct_size = sizeof *out;
+    out->kind = NEF_DEVICE_GPU;
+    out->description = info.description.c_str();
+    out->arch = info.arch.c_str();
+    out->memory_bytes = info.memory_bytes;
+    out->flops_per_second = info.flops;
+    out->bytes_per_second = info.bytes;
+    out->link_bytes_per_second = info.link_bytes;
+    out->launch_seconds = info.launch_seconds;
+  });
+}
+uint64_t Backend::memory_available(int32_t device) {
+  uint64_t out = 0;
+  guarded(nullptr, [&] { out = state_->station(device).device.memory_available(); });
+  return out;
+}
+nef_code Backend::alloc(int32_t device, size_t bytes, void** out, nef_backend_error* err) {
+  return guarded(err, [&] { *out = state_->station(device).device.alloc(bytes); });
+}
+void Backend::free(int32_t device, void* ptr) {
+  guarded(nullptr, [&] { state_->station(device).device.free(ptr); });
+}
+nef_code Backend::copy(int32_t device, void* dst, const void* src, size_t bytes, nef_copy_kind kind,
+                       nef_backend_error* err) {
+  return guarded(err, [&] {
+    if (bytes > 0) state_->station(device).device.copy(dst, src, bytes, kind);
+  });
+}
+void Backend::evict(int32_t device) {
+  guarded(nullptr, [&] {
+    Station& s = state_->station(device);
+    s.modules.clear();
+    s.device.evict();
+  });
+}
+
+int32_t Backend::supports(int32_t device, const nef_backend_region* region,
+                          nef_backend_error* err) {
+  const nef_code code = guarded(err, [&] {
+    state_->station(device);
+    plan_or_throw(*region);
+  });
+  return code == NEF_OK ? 1 : 0;
+}
+
+nef_code Backend::compile(int32_t device, const nef_backend_region* region, const void* blob,
+                          size_t blob_size, nef_backend_kernel** out, nef_backend_error* err) {
+  return guarded(err, [&] {
+    Station& station = state_->station(device);
+    auto kernel = std::make_unique<Kernel>(Kernel{station, plan_or_throw(*region), {}});
+    const auto stored = codes_of(blob, blob_size, *kernel->plan, station.device);
+    for (size_t i = 0; i < kernel->plan->stages().size(); ++i) {
+      const std::string text = kernel->plan->stages()[i]->source();
+      kernel->code.push_back(make_code(station, text, stored.empty() ? nullptr : &stored[i]));
+    }
+    *out = handle(kernel.release());
+  });
+}
+
+nef_code Backend::stream_create(int32_t device, nef_backend_stream** out, nef_backend_error* err) {
+  return guarded(err, [&] {
+    Station& station = state_->station(device);
+    *out = handle(new StreamHandle{station, station.device.make_stream(), ""});
+  });
+}
+
+namespace {
+
+void kernel_free(nef_backend_kernel* k) { delete own(k); }
+const char* kernel_name(const nef_backend_kernel* k) { return own(k)->plan->name().c_str(); }
+
+size_t serialize(const nef_backend_kernel* k, void* out, size_t capacity) {
+  size_t n = 0;
+  guarded(nullptr, [&] {
+    const std::vector<uint8_t> blob = blob_of(*own(k));
+    if (blob.size() <= capacity) std::memcpy(out, blob.data(), blob.size());
+    n = blob.size();
+  });
+  return n;
+}
+
+nef_code prepare(nef_backend_kernel* kernel, const nef_backend_tensor* tensors,
+                 nef_backend_prepared** out, nef_backend_error* err) {
+  return guarded(err, [&] {
+    Kernel& k = *own(kernel);
+    auto p = std::make_unique<Prepared>(Prepared{k.station, k.plan, k.code, {}});
+    const Region& region = k.plan->region();
+    p->constants.resize(region.values.size());
+    for (size_t i = 0; i < region.values.size(); ++i) {
+      const Value& v = region.values[i];
+      const bool fixed = v.kind == NEF_VALUE_CONSTANT || v.kind == NEF_VALUE_LITERAL;
+      if (!fixed || !k.plan->on_device(static_cast<int32_t>(i))) continue;
+      const auto bytes = static_cast<size_t>(backends::element_count(v.dims.data(), v.rank())) *
+                         backends::dtype_size(v.dtype);
+      const void* data = v.kind == NEF_VALUE_LITERAL ? v.literal.data() : tensors[i].data;
+      p->constants[i] = k.station.constants.upload(k.station.device, data, bytes);
+    }
+    *out = handle(p.release());
+  });
+}
+// Work that uses its constants may still be queued: freed memory is only reused behind it, and code
+// stays loaded while its module's owners wait for the stream.
+void prepared_free(nef_backend_prepared* prepared) {
+  Prepared* p = own(prepared);
+  if (p == nullptr) return;
+  guarded(nullptr, [&] { p->station.device.default_stream().synchronize(); });
+  delete p;
+}
+uint64_t prepared_bytes(const nef_backend_prepared* prepared) {
+  uint64_t n = 0;
+  for (const auto& c : own(prepared)->constants) n += c == nullptr ? 0 : c->bytes();
+  return n;
+}
+size_t scratch_bytes(const nef_backend_prepared* prepared, const nef_backend_tensor* tensors) {
+  const Prepared& p = *own(prepared);
+  size_t n = 0;
+  // An axis that is out of range fails again, with its message, in launch.
+  guarded(nullptr, [&] {
+    n = p.plan->place(Values(p.plan->region(), tensors, nullptr), nullptr, nullptr, nullptr);
+  });
+  return n;
+}
+
+nef_code launch(nef_backend_prepared* prepared, nef_backend_stream* stream,
+                const nef_backend_tensor* tensors, void* scratch, nef_backend_error* err) {
+  return guarded(err, [&] {
+    const Prepared& p = *own(prepared);
+    if (stream != nullptr) {
+      return run_stages(p, *own(stream)->stream, tensors, scratch, &own(stream)->faulting);
+    }
+    Stream& own_stream = p.station.device.default_stream();
+    std::unique_lock lock(p.station.fault_mutex, std::defer_lock);
+    if (p.plan->may_fault()) lock.lock();
+    const char* faulting = nullptr;
+    run_stages(p, own_stream, tensors, scratch, &faulting);
+    if (faulting == nullptr) return;
+    // Without a stream to ask later, a fault must be known now.
+    own_stream.synchronize();
+    throw_fault(own_stream, faulting);
+  });
+}
+
+void stream_destroy(nef_backend_stream* stream) { delete own(stream); }
+nef_code stream_synchronize(nef_backend_stream* stream, nef_backend_error* err) {
+  return guarded(err, [&] {
+    own(stream)->stream->synchronize();
+    throw_fault(*own(stream)->stream, own(stream)->faulting);
+  });
+}
+
+}  // namespace
+
+void add_common_entries(nef_backend& t) {
+  t.shutdown = [] {};
+  t.kernel_free = kernel_free;
+  t.kernel_name = kernel_name;
+  t.serialize = serialize;
+  t.prepare = prepare;
+  t.prepared_free = prepared_free;
+  t.prepared_bytes = prepared_bytes;
+  t.scratch_bytes = scratch_bytes;
+  t.launch = launch;
+  t.stream_destroy = stream_destroy;
+  t.stream_synchronize = stream_synchronize;
+}
+
+}  // namespace nef::gpu
