@@ -197,6 +197,26 @@ NEF_KERNEL(flat, FlatP) {
   }
   for (i64 i = p.packs * $V$ + t; i < p.n; i += step) st(p.o[i], region($FLAT_ARGS$));
 }
+// The last axis in packs: each tensor runs along it densely or stays in place.
+struct RowsP { $O$* o; $POINTERS$ i64 packs; i64 row; i64 rank; i64 dims[$R$]; i64 so[$R$]; $STEPS$ $FLAGS$ };
+NEF_KERNEL(rows, RowsP) {
+  const i64 step = thread_count();
+  for (i64 g = thread_id(); g < p.packs; g += step) {
+    const u32 inner = u32(g) % u32(p.row);
+    u32 left = u32(g) / u32(p.row);
+    i64 o = i64(inner) * $V$; $ROW_OFFSETS$
+    for (i64 d = p.rank - 2; d >= 0; --d) {
+      u32 c = left;
+      if (d > 0) { const u32 n = u32(p.dims[d]); left = c / n; c -= left * n; }
+      o += i64(c) * p.so[d]; $ADVANCE$
+    }
+    $LOAD_ROW_PACKS$
+    PackO r;
+#pragma unroll
+    for (int j = 0; j < $V$; ++j) st(r.e[j], region($PACK_ARGS$));
+    *(PackO*)(p.o + o) = r;
+  }
+}
 struct StridedP { $O$* o; $POINTERS$ i64 n; i64 rank; i64 dims[$R$]; i64 so[$R$]; $STEPS$ };
 NEF_KERNEL(strided, StridedP) {
   const i64 step = thread_count();
@@ -289,7 +309,7 @@ class Elementwise : public Stage {
     const std::string lanes = std::to_string(lanes_);
     std::string function, pointers, flags, packs, pack_args, flat_args, steps, offsets, advance,
         strided_args;
-    std::string structs;
+    std::string structs, row_offsets, row_packs;
     for (size_t i = 0; i < inputs_.size(); ++i) {
       const nef_dtype t = region.values[static_cast<size_t>(inputs_[i])].dtype;
       const std::string k = std::to_string(i), type = memory_type(t);
@@ -306,6 +326,10 @@ class Elementwise : public Stage {
       flat_args += comma + "p.i" + k + "[i * p.f" + k + "]";
       steps += "i64 s" + k + "[$R$]; ";
       offsets += "i64 o" + k + " = 0; ";
+      row_offsets += "i64 o" + k + " = i64(inner) * " + lanes + " * p.f" + k + "; ";
+      row_packs += "Pack" + k + " a" + k + "; if (p.f" + k + ") a" + k + " = *(const Pack" + k +
+                   "*)(p.i" + k + " + o" + k + "); else { const " + type + " x = p.i" + k + "[o" +
+                   k + "]; for (int j = 0; j < " + lanes + "; ++j) a" + k + ".e[j] = x; }\n    ";
       advance += "o" + k + " += i64(c) * p.s" + k + "[d]; ";
       strided_args += comma + "p.i" + k + "[o" + k + "]";
     }
@@ -327,6 +351,8 @@ class Elementwise : public Stage {
                               {"FLAT_ARGS", flat_args},
                               {"STEPS", steps},
                               {"OFFSETS", offsets},
+                              {"ROW_OFFSETS", row_offsets},
+                              {"LOAD_ROW_PACKS", row_packs},
                               {"ADVANCE", advance},
                               {"STRIDED_ARGS", strided_args},
                               {"R", std::to_string(room_)}});
@@ -360,6 +386,34 @@ class Elementwise : public Stage {
     return reinterpret_cast<uintptr_t>(data) % (element * static_cast<size_t>(lanes_)) == 0;
   }
 
+  // Can the last axis be walked in packs? Every tensor must run along it densely, or not at all.
+  bool has_packs(const Walk& walk, const Run& run, const std::vector<char*>& data) const {
+    const int last = walk.dims.rank - 1;
+    if (walk.dims.rank < 2 || walk.dims.at[last] % lanes_ != 0) return false;
+    for (size_t k = 0; k < data.size(); ++k) {
+      const Dims& s = walk.steps[k];
+      if (s.at[last] == 0 && k > 0) continue;
+      const int32_t v = k == 0 ? out_ : inputs_[k - 1];
+      if (s.at[last] != 1 || !aligned_to(data[k], run.values.element_size(v))) return false;
+      for (int d = 0; d < last; ++d) {
+        if (s.at[d] % lanes_ != 0) return false;
+      }
+    }
+    return true;
+  }
+  void rows(const Run& run, Module& module, const Walk& walk, const std::vector<char*>& data,
+            int64_t n) const {
+    const int rank = walk.dims.rank;
+    const int64_t packs = n / lanes_;
+    Params p;
+    for (char* d : data) p.add(d);
+    p.add(packs).add(walk.dims.at[rank - 1] / lanes_).add(int64_t{rank});
+    p.add(walk.dims.at, rank, room_, 1);
+    for (const Dims& s : walk.steps) p.add(s.at, rank, room_, 0);
+    for (size_t k = 1; k < data.size(); ++k) p.add(walk.steps[k].at[rank - 1]);
+    run.launch(module, "rows", grid_for(packs), p);
+  }
+
   // Positions are 32 bits in the kernel: what is larger is cut along its first axis.
   void strided(const Run& run, Module& module, const Walk& walk, std::vector<char*> data) const {
     constexpr int64_t kMost = (int64_t{1} << 31) - 1;
@@ -376,6 +430,7 @@ class Elementwise : public Stage {
       half.dims.at[0] = walk.dims.at[0] - half.dims.at[0];
       return strided(run, module, half, data);
     }
+    if (lanes_ > 1 && has_packs(walk, run, data)) return rows(run, module, walk, data, n);
     Params p;
     for (char* d : data) p.add(d);
     p.add(n).add(int64_t{walk.dims.rank}).add(walk.dims.at, walk.dims.rank, room_, 1);

@@ -97,6 +97,100 @@ constexpr const char* kRmsNorm = R"device(
   }
 }
 )device";
+// Dense lines that fit into the registers of `ty` threads, read and written once, in packs of 16
+// bytes.
+constexpr const char* kRegisters = R"device(
+constexpr i32 kLanes = 16 / sizeof($S$), kPacks = 4;
+struct alignas(16) PackX { $S$ e[kLanes]; };
+struct alignas(sizeof($Y$) * kLanes) PackY { $Y$ e[kLanes]; };
+struct alignas(sizeof($W$) * kLanes) PackW { $W$ e[kLanes]; };
+#define NEF_EACH(statement) \
+  _Pragma("unroll") for (i32 q = 0; q < kPacks; ++q) { if (mine && place + q * ty < packs) { for (i32 i = 0; i < kLanes; ++i) { const A v = A(c[q][i]); statement; } } }
+NEF_KERNEL(line_registers, LineP) {
+  __shared__ A shared[8];
+  const i32 ty = i32(p.ty), place = i32(threadIdx.x) % ty, packs = i32(p.n / kLanes);
+  for (i64 base = i64(blockIdx.x) * p.tx; base < p.lines; base += i64(gridDim.x) * p.tx) {
+    const i64 line = base + i32(threadIdx.x) / ty;
+    const bool mine = line < p.lines;
+    const PackX* x = (const PackX*)(p.x + (mine ? line : 0) * p.n);
+    PackY* y = (PackY*)(($Y$*)p.y + (mine ? line : 0) * p.n);
+    Reg<$S$>::T c[kPacks][kLanes];
+#pragma unroll
+    for (i32 q = 0; q < kPacks; ++q) {
+      if (!mine || place + q * ty >= packs) continue;
+      const PackX pack = x[place + q * ty];
+      for (i32 i = 0; i < kLanes; ++i) c[q][i] = ld(pack.e[i]);
+    }
+    $REGISTERS$
+#pragma unroll
+    for (i32 q = 0; q < kPacks; ++q) {
+      if (!mine || place + q * ty >= packs) continue;
+      PackY pack;
+      $PER_PACK$
+      for (i32 i = 0; i < kLanes; ++i) { A v = A(c[q][i]); $RESULT$; st(pack.e[i], $T$(v)); }
+      y[place + q * ty] = pack;
+    }
+  }
+}
+)device";
+struct InRegisters {
+  const char *body, *per_pack, *result;
+};
+constexpr const char* kWeightPacks = R"device(
+      const PackW scale = ((const PackW*)p.scale)[place + q * ty];
+      PackW bias;
+      if (p.bias) bias = ((const PackW*)p.bias)[place + q * ty];
+)device";
+constexpr InRegisters kSoftmaxRegisters = {R"device(
+    A top = least<A>();
+    NEF_EACH(top = op_max(top, v))
+    top = join_row(top, shared, ty, Max());
+    A sum = A(0);
+    NEF_EACH(sum += m_exp(v - top))
+    sum = join_row(sum, shared, ty, Add());
+    const bool zero = $ZERO$ && top == least<A>();
+)device",
+                                           "", "v = zero ? A(0) : m_exp(v - top) / sum"};
+constexpr InRegisters kLogSoftmaxRegisters = {R"device(
+    A top = least<A>();
+    NEF_EACH(top = op_max(top, v))
+    top = join_row(top, shared, ty, Max());
+    A sum = A(0);
+    NEF_EACH(sum += m_exp(v - top))
+    sum = m_log(join_row(sum, shared, ty, Add()));
+)device",
+                                              "", "v = v - top - sum"};
+constexpr InRegisters kLayerNormRegisters = {R"device(
+    A sum = A(0);
+    NEF_EACH(sum += v)
+    const A mean = join_row(sum, shared, ty, Add()) / A(p.n);
+    A squares = A(0);
+    NEF_EACH(squares += (v - mean) * (v - mean))
+    const A inverse = A(1) / m_sqrt(join_row(squares, shared, ty, Add()) / A(p.n) + A(p.epsilon));
+    if (mine && place == 0) {
+      if (p.mean) p.mean[line] = f32(mean);
+      if (p.inverse) p.inverse[line] = f32(inverse);
+    }
+)device",
+                                             kWeightPacks,
+                                             "v = (v - mean) * inverse * A(ld(scale.e[i])); "
+                                             "if (p.bias) v += A(ld(bias.e[i]))"};
+constexpr InRegisters kRmsNormRegisters = {R"device(
+    A squares = A(0);
+    NEF_EACH(squares += v * v)
+    const A inverse = A(1) / m_sqrt(join_row(squares, shared, ty, Add()) / A(p.n) + A(p.epsilon));
+)device",
+                                           kWeightPacks, "v = v * inverse * A(ld(scale.e[i]))"};
+const InRegisters* registers_of(nef_op op) {
+  switch (op) {
+    case NEF_OP_SOFTMAX: return &kSoftmaxRegisters;
+    case NEF_OP_LOG_SOFTMAX: return &kLogSoftmaxRegisters;
+    case NEF_OP_LAYER_NORMALIZATION: return &kLayerNormRegisters;
+    case NEF_OP_RMS_NORMALIZATION: return &kRmsNormRegisters;
+    default: return nullptr;
+  }
+}
+
 // Scale and bias of the normalised axes: dense there, or broadcast in any way.
 constexpr const char* kRowScale = R"device(
       if (p.rank == 0) { v *= A(ld(p.scale[k])); if (p.bias) v += A(ld(p.bias[k])); }
@@ -125,16 +219,21 @@ class LineOp : public Stage {
     if (node.has_input(2) && region.input(node, 2).dtype != weights) {
       throw Refusal{"scale and bias of different dtypes"};
     }
-    source_ = fill((std::string(kHead) + body(node)).c_str(),
-                   {{"SCALE", channels() ? kChannelScale : kRowScale},
-                    {"A", accumulator},
-                    {"S", memory_type(t)},
-                    {"Y", memory_type(out)},
-                    {"W", memory_type(weights)},
-                    {"T", std::string(register_type(out))},
-                    {"ZERO", zero_masked(node) ? "true" : "false"},
-                    {"POWER", p(node) == 1 ? "m_abs(v)" : "v * v"},
-                    {"ROOT", p(node) == 1 ? "sum" : "m_sqrt(sum)"}});
+    const InRegisters* quick = registers_of(node.op);
+    const std::string text = std::string(kHead) + body(node) + (quick != nullptr ? kRegisters : "");
+    lanes_ = static_cast<int64_t>(16 / backends::dtype_size(t));
+    source_ = fill(text.c_str(), {{"REGISTERS", quick != nullptr ? quick->body : ""},
+                                  {"PER_PACK", quick != nullptr ? quick->per_pack : ""},
+                                  {"RESULT", quick != nullptr ? quick->result : ""},
+                                  {"SCALE", channels() ? kChannelScale : kRowScale},
+                                  {"A", accumulator},
+                                  {"S", memory_type(t)},
+                                  {"Y", memory_type(out)},
+                                  {"W", memory_type(weights)},
+                                  {"T", std::string(register_type(out))},
+                                  {"ZERO", zero_masked(node) ? "true" : "false"},
+                                  {"POWER", p(node) == 1 ? "m_abs(v)" : "v * v"},
+                                  {"ROOT", p(node) == 1 ? "sum" : "m_sqrt(sum)"}});
   }
   std::string source() const override { return source_; }
   const char* name() const override {
@@ -154,8 +253,12 @@ class LineOp : public Stage {
     if (x.count() == 0) return;
     int64_t lines = 1, n = 1, inner = 1;
     lay_out(x, &lines, &n, &inner);
+    const bool quick = inner == 1 && in_registers(values, x, n);
     int64_t ty = 1;
-    if (inner == 1) {
+    if (quick) {
+      // Four packs a thread, but a warp before that.
+      while (ty < 256 && (4 * ty < n / lanes_ || (ty < 32 && ty < n / lanes_))) ty *= 2;
+    } else if (inner == 1) {
       while (ty < 256 && ty < n) ty *= 2;
     } else if (lines < 8192 && n >= 64) {
       ty = 8;
@@ -170,10 +273,33 @@ class LineOp : public Stage {
     p.add(lines).add(n).add(inner).add(tx).add(ty);
     p.add(x.rank > 1 ? x.at[1] : 1).add(x.rank > 2 ? x.count(2, x.rank) : 1).add(epsilon());
     add_weights(p, values, x, n);
-    run.launch(*module, "line_op", {std::min<int64_t>((lines + tx - 1) / tx, 1 << 20), 1, 256}, p);
+    run.launch(*module, quick ? "line_registers" : "line_op",
+               {std::min<int64_t>((lines + tx - 1) / tx, 1 << 20), 1, 256}, p);
   }
 
  private:
+  // Does a line fit into registers, in packs that are aligned in every tensor?
+  bool in_registers(const Values& values, const Dims& x, int64_t n) const {
+    constexpr int64_t kMostPacks = 4 * 256;
+    if (registers_of(node_.op) == nullptr || n % lanes_ != 0 || n / lanes_ > kMostPacks)
+      return false;
+    const auto aligned = [&](int32_t v) {
+      const size_t pack = values.element_size(v) * static_cast<size_t>(lanes_);
+      return reinterpret_cast<uintptr_t>(values.data(v)) % std::max<size_t>(pack, 16) == 0;
+    };
+    if (!aligned(node_.inputs[0]) || !aligned(node_.outputs[0])) return false;
+    for (size_t i = 1; i <= 2; ++i) {
+      if (!node_.has_input(i)) continue;
+      if (!aligned(node_.inputs[i]) || !dense_weight(values.dims(node_.inputs[i]), x, n))
+        return false;
+    }
+    return true;
+  }
+  static bool dense_weight(const Dims& w, const Dims& x, int64_t n) {
+    return w.count() == n && w.rank <= x.rank &&
+           std::equal(w.at, w.at + w.rank, x.at + x.rank - w.rank);
+  }
+
   static int64_t p(const Node& node) {
     return node.op == NEF_OP_LP_NORMALIZATION
                ? nef_attr_int(node.attrs(), NEF_LP_NORMALIZATION_P, 2)
@@ -246,14 +372,14 @@ class LineOp : public Stage {
       if (!node_.has_input(i) || channels()) continue;
       const Dims w = values.dims(node_.inputs[i]);
       steps[i - 1] = broadcast_steps(w, x.rank);
-      dense = dense && w.count() == n && w.rank <= x.rank &&
-              std::equal(w.at, w.at + w.rank, x.at + x.rank - w.rank);
+      dense = dense && dense_weight(w, x, n);
     }
     p.add(int64_t{dense ? 0 : x.rank}).add(x.at, x.rank, NEF_MAX_RANK, 1);
     for (const Dims& s : steps) p.add(s.at, x.rank, NEF_MAX_RANK, 0);
   }
 
   Node node_;
+  int64_t lanes_ = 1;
   std::string source_;
 };
 

@@ -363,6 +363,18 @@ template <class T, class F> DEV T join_warp(T v, F f) {
   for (int mask = 16; mask > 0; mask >>= 1) v = f(v, nef_xor(v, mask));
   return v;
 }
+// Joins the values of `ty` neighbouring threads, a power of two; every thread of the block must come.
+template <class T, class F> DEV T join_row(T v, T* shared, i32 ty, F f) {
+  for (i32 mask = (ty < 32 ? ty : 32) / 2; mask > 0; mask >>= 1) v = f(v, nef_xor(v, mask));
+  if (ty <= 32) return v;
+  const i32 warp = i32(threadIdx.x) / 32, first = i32(threadIdx.x) / ty * (ty / 32);
+  if (threadIdx.x % 32 == 0) shared[warp] = v;
+  __syncthreads();
+  T r = shared[first];
+  for (i32 w = 1; w < ty / 32; ++w) r = f(r, shared[first + w]);
+  __syncthreads();
+  return r;
+}
 // 256 threads as tx lines by ty places of a line; the place runs fastest where lines are dense.
 struct Lane { i32 line, place; };
 DEV Lane lane_of(i32 tx, i32 ty, bool dense) {

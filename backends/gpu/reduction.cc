@@ -71,13 +71,38 @@ NEF_KERNEL(reduce, ReduceP) {
   __shared__ A shared[256];
   const i32 tx = i32(p.tx), ty = i32(p.ty);
   const Lane at = lane_of(tx, ty, p.dense != 0);
-  const i64 chunk = (p.count + p.slices - 1) / p.slices, begin = chunk * blockIdx.y;
+  const i64 chunk = ((p.count + p.slices - 1) / p.slices + 15) / 16 * 16, begin = chunk * blockIdx.y;
   const i64 end = begin + chunk < p.count ? begin + chunk : p.count;
   for (i64 base = i64(blockIdx.x) * tx; base < p.outputs; base += i64(gridDim.x) * tx) {
     const i64 line = base + at.line;
     A a = start();
-    if (line < p.outputs) {
-      const i64 from = offset_of(u64(line), p.kept_rank, p.kept_dims, p.kept_steps);
+    const i64 from = line < p.outputs ? offset_of(u64(line), p.kept_rank, p.kept_dims, p.kept_steps) : 0;
+    if (line < p.outputs && p.rank == 1) {
+      // One step leads from element to element: several are on their way at once.
+      const $S$* x = p.x + from;
+      const i64 step = p.steps[0];
+      i64 k = begin + at.place;
+      if (p.dense && u64(x + begin) % 16 == 0 && sizeof($S$) < 16) {
+        constexpr i32 kLanes = 16 / sizeof($S$);
+        struct alignas(16) Pack { $S$ e[kLanes]; };
+        const Pack* packs = (const Pack*)(x + begin);
+        const i64 n = (end - begin) / kLanes;
+        A b = start();
+        i64 g = at.place;
+        for (; g + ty < n; g += 2 * ty) {
+          const Pack u = packs[g], v = packs[g + ty];
+          for (i32 i = 0; i < kLanes; ++i) { a = Join()(a, map(ld(u.e[i]))); b = Join()(b, map(ld(v.e[i]))); }
+        }
+        for (; g < n; g += ty) { const Pack u = packs[g]; for (i32 i = 0; i < kLanes; ++i) a = Join()(a, map(ld(u.e[i]))); }
+        a = Join()(a, b);
+        k = begin + n * kLanes + at.place;
+      }
+      for (; k + 3 * ty < end; k += 4 * ty) {
+        const C u = ld(x[k * step]), v = ld(x[(k + ty) * step]), w = ld(x[(k + 2 * ty) * step]), z = ld(x[(k + 3 * ty) * step]);
+        a = Join()(Join()(a, Join()(map(u), map(v))), Join()(map(w), map(z)));
+      }
+      for (; k < end; k += ty) a = Join()(a, map(ld(x[k * step])));
+    } else if (line < p.outputs) {
       for (i64 k = begin + at.place; k < end; k += ty) {
         a = Join()(a, map(ld(p.x[from + offset_of(u64(k), p.rank, p.dims, p.steps)])));
       }
@@ -189,7 +214,7 @@ class Reduction : public Stage {
     s.dense = s.count > 1 && s.reduced.steps[0].at[last] == 1;
     if (s.dense) {
       s.ty = 1;
-      while (s.ty < 256 && s.ty < s.count) s.ty *= 2;
+      while (s.ty < 256 && 4 * s.ty < s.count) s.ty *= 2;
     } else {
       s.ty = s.count >= 64 && s.outputs < 16384 ? 8 : 1;
       if (s.outputs <= 16 && s.count >= 64) s.ty = 16;
