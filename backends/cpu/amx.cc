@@ -19,8 +19,10 @@ namespace nef::cpu {
 
 #if HWY_ARCH_X86_64 && defined(__linux__)
 // GCC takes the undefined registers of its own intrinsics for a fault of ours.
+#ifndef __clang__
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #pragma GCC diagnostic ignored "-Wuninitialized"
+#endif
 namespace {
 
 #define NEF_AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,avx512bf16")))
