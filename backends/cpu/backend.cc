@@ -12,13 +12,6 @@
 #include "backends/cpu/rnn.h"
 #include "backends/cpu/signal.h"
 
-struct nef_backend_kernel {
-  std::unique_ptr<nef::cpu::Kernel> impl;
-};
-struct nef_backend_prepared {
-  std::unique_ptr<nef::cpu::Prepared> impl;
-};
-
 namespace nef::cpu {
 namespace {
 
@@ -26,6 +19,15 @@ using backends::guarded;
 using backends::report;
 
 constexpr size_t kAlignment = 64;
+
+// The handles of the table are addresses of these. Every backend has its own, and one program may
+// hold several backends, so none defines the types that the table names.
+Kernel* own(nef_backend_kernel* k) { return reinterpret_cast<Kernel*>(k); }
+const Kernel* own(const nef_backend_kernel* k) { return reinterpret_cast<const Kernel*>(k); }
+Prepared* own(nef_backend_prepared* p) { return reinterpret_cast<Prepared*>(p); }
+const Prepared* own(const nef_backend_prepared* p) { return reinterpret_cast<const Prepared*>(p); }
+nef_backend_kernel* handle(Kernel* k) { return reinterpret_cast<nef_backend_kernel*>(k); }
+nef_backend_prepared* handle(Prepared* p) { return reinterpret_cast<nef_backend_prepared*>(p); }
 
 void register_families() {
   register_elementwise();
@@ -108,17 +110,17 @@ nef_code compile(int32_t device, const nef_backend_region* region, const void* b
     auto kernel = kernel_for(*region, &why);
     if (!kernel) throw BackendError(NEF_UNSUPPORTED, why);
     if (blob != nullptr) kernel->restore(static_cast<const uint8_t*>(blob), blob_size);
-    *out = new nef_backend_kernel{std::move(kernel)};
+    *out = handle(kernel.release());
   });
 }
 
-void kernel_free(nef_backend_kernel* kernel) { delete kernel; }
+void kernel_free(nef_backend_kernel* kernel) { delete own(kernel); }
 
-const char* kernel_name(const nef_backend_kernel* kernel) { return kernel->impl->name(); }
+const char* kernel_name(const nef_backend_kernel* kernel) { return own(kernel)->name(); }
 
 size_t serialize(const nef_backend_kernel* kernel, void* out, size_t capacity) {
   try {
-    const std::vector<uint8_t> blob = kernel->impl->serialize();
+    const std::vector<uint8_t> blob = own(kernel)->serialize();
     if (!blob.empty() && blob.size() <= capacity) std::memcpy(out, blob.data(), blob.size());
     return blob.size();
   } catch (...) {
@@ -128,36 +130,36 @@ size_t serialize(const nef_backend_kernel* kernel, void* out, size_t capacity) {
 
 nef_code prepare(nef_backend_kernel* kernel, const nef_backend_tensor* values,
                  nef_backend_prepared** out, nef_backend_error* err) {
-  return guarded(err, [&] { *out = new nef_backend_prepared{kernel->impl->prepare(values)}; });
+  return guarded(err, [&] { *out = handle(own(kernel)->prepare(values).release()); });
 }
 
-void prepared_free(nef_backend_prepared* prepared) { delete prepared; }
+void prepared_free(nef_backend_prepared* prepared) { delete own(prepared); }
 
 uint64_t prepared_bytes(const nef_backend_prepared* prepared) {
-  return prepared->impl->packed_bytes();
+  return own(prepared)->packed_bytes();
 }
 
 size_t scratch_bytes(const nef_backend_prepared* prepared, const nef_backend_tensor* values) {
-  return prepared->impl->scratch_bytes(values);
+  return own(prepared)->scratch_bytes(values);
 }
 
 nef_code launch(nef_backend_prepared* prepared, nef_backend_stream*,
                 const nef_backend_tensor* values, void* scratch, nef_backend_error* err) {
-  return guarded(err, [&] { prepared->impl->launch(values, scratch); });
+  return guarded(err, [&] { own(prepared)->launch(values, scratch); });
 }
 
 nef_code output_dims(nef_backend_prepared* prepared, nef_backend_stream*,
                      const nef_backend_tensor* values, void* scratch, int64_t* const* out_dims,
                      nef_backend_error* err) {
   return guarded(err, [&] {
-    const auto* sized = dynamic_cast<const SizedPrepared*>(prepared->impl.get());
+    const auto* sized = dynamic_cast<const SizedPrepared*>(own(prepared));
     if (sized == nullptr) throw BackendError(NEF_UNSUPPORTED, "its sizes follow from shapes");
     sized->output_dims(values, scratch, out_dims);
   });
 }
 
 int32_t in_place(const nef_backend_kernel* kernel, int32_t input, int32_t output) {
-  return kernel->impl->in_place(input, output) ? 1 : 0;
+  return own(kernel)->in_place(input, output) ? 1 : 0;
 }
 
 nef_backend make_table() {

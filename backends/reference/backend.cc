@@ -138,14 +138,25 @@ int64_t checked_index(const char* op, int64_t index, int axis, int64_t size) {
 using nef::backends::guarded;
 using nef::backends::report;
 
-struct nef_backend_kernel {
+namespace {
+
+// The handles of the table are addresses of these. Every backend has its own, and one program may
+// hold several backends, so none defines the types that the table names.
+struct KernelHandle {
   std::shared_ptr<const nef::backends::Region> region;
 };
-struct nef_backend_prepared {
+struct PreparedHandle {
   nef::reference::Prepared state;
 };
-
-namespace {
+KernelHandle* own(nef_backend_kernel* k) { return reinterpret_cast<KernelHandle*>(k); }
+PreparedHandle* own(nef_backend_prepared* p) { return reinterpret_cast<PreparedHandle*>(p); }
+const PreparedHandle* own(const nef_backend_prepared* p) {
+  return reinterpret_cast<const PreparedHandle*>(p);
+}
+nef_backend_kernel* handle(KernelHandle* k) { return reinterpret_cast<nef_backend_kernel*>(k); }
+nef_backend_prepared* handle(PreparedHandle* p) {
+  return reinterpret_cast<nef_backend_prepared*>(p);
+}
 
 nef_code init(const nef_backend_host*, nef_backend_error*) { return NEF_OK; }
 void shutdown() {}
@@ -193,41 +204,43 @@ nef_code compile(int32_t device, const nef_backend_region* region, const void*, 
   if (supports(device, region, err) == 0) return NEF_UNSUPPORTED;
   return guarded(err, [&] {
     using nef::backends::Region;
-    *out = new nef_backend_kernel{std::make_shared<const Region>(Region::copy(*region))};
+    *out = handle(new KernelHandle{std::make_shared<const Region>(Region::copy(*region))});
   });
 }
-void kernel_free(nef_backend_kernel* kernel) { delete kernel; }
+void kernel_free(nef_backend_kernel* kernel) { delete own(kernel); }
 const char* kernel_name(const nef_backend_kernel*) { return "reference"; }
 
 nef_code prepare(nef_backend_kernel* kernel, const nef_backend_tensor* values,
                  nef_backend_prepared** out, nef_backend_error* err) {
   return guarded(err, [&] {
-    auto prepared = std::make_unique<nef_backend_prepared>();
-    prepared->state.region = kernel->region;
-    prepared->state.constants.resize(kernel->region->values.size());
-    for (size_t i = 0; i < kernel->region->values.size(); ++i) {
-      if (kernel->region->values[i].kind != NEF_VALUE_CONSTANT) continue;
+    auto prepared = std::make_unique<PreparedHandle>();
+    const nef::backends::Region& region = *own(kernel)->region;
+    prepared->state.region = own(kernel)->region;
+    prepared->state.constants.resize(region.values.size());
+    for (size_t i = 0; i < region.values.size(); ++i) {
+      if (region.values[i].kind != NEF_VALUE_CONSTANT) continue;
       prepared->state.constants[i] = static_cast<char*>(values[i].data);
     }
-    *out = prepared.release();
+    *out = handle(prepared.release());
   });
 }
-void prepared_free(nef_backend_prepared* prepared) { delete prepared; }
+void prepared_free(nef_backend_prepared* prepared) { delete own(prepared); }
 
 size_t scratch_bytes(const nef_backend_prepared* prepared, const nef_backend_tensor* values) {
-  return nef::reference::Runner(prepared->state, values).scratch_bytes();
+  return nef::reference::Runner(own(prepared)->state, values).scratch_bytes();
 }
 
 nef_code launch(nef_backend_prepared* prepared, nef_backend_stream*,
                 const nef_backend_tensor* values, void* scratch, nef_backend_error* err) {
-  return guarded(err, [&] { nef::reference::Runner(prepared->state, values).run(scratch); });
+  return guarded(err, [&] { nef::reference::Runner(own(prepared)->state, values).run(scratch); });
 }
 
 nef_code output_dims(nef_backend_prepared* prepared, nef_backend_stream*,
                      const nef_backend_tensor* values, void* scratch, int64_t* const* out_dims,
                      nef_backend_error* err) {
-  return guarded(
-      err, [&] { nef::reference::Runner(prepared->state, values).output_dims(scratch, out_dims); });
+  return guarded(err, [&] {
+    nef::reference::Runner(own(prepared)->state, values).output_dims(scratch, out_dims);
+  });
 }
 
 constexpr nef_backend make_backend() {

@@ -74,7 +74,9 @@ TEST(NefBlocks, RoundTripGivesTheSameBytes) {
     EXPECT_EQ(value, 3.f);
     const std::string again = dir / "again.nef";
     save_nef(*back, again, {.bundle = bundle});
-    if (bundle) EXPECT_EQ(read_file(path), read_file(again));
+    if (bundle) {
+      EXPECT_EQ(read_file(path), read_file(again));
+    }
     const auto twice = load_nef(again);
     EXPECT_EQ(nef_bytes(*twice), nef_bytes(*back));
     EXPECT_EQ(nef_bytes(*back), nef_bytes(g));
