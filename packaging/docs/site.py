@@ -31,7 +31,7 @@ MENU = [
     ("Start", ["index", "pages"]),
     ("Guides", ["guide-go", "guide-c", "guide-cli", "onnx"]),
     ("Reference", ["c-nef", "c-ops", "c-types", *GO_PACKAGES, "ops", "ops-onnx", "hydra", "nef-format", "environment"]),
-    ("How it behaves", ["numerics", "backends", "figures", "abi"]),
+    ("How it behaves", ["numerics", "backends", "gpu", "figures", "abi"]),
     ("Working on NEF", ["architecture", "extending", "c-backend", "releasing", "status"]),
 ]
 SHORT = {"index": "NEF", "c-nef": "C: nef.h", "c-ops": "C: ops.h", "c-types": "C: types.h",
