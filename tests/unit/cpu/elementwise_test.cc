@@ -72,8 +72,9 @@ void check_broadcast(const Dims& out, const Dims& da, const Dims& db, const Dims
   ASSERT_EQ(outcome.code, NEF_OK) << outcome.message;
   const auto got = r.result<float>(y);
   for (int64_t i = 0; i < product(out); ++i) {
-    const float want = a[broadcast_index(i, out, da)] * b[broadcast_index(i, out, db)] +
-                       c[broadcast_index(i, out, dc)];
+    // Rounded on its own: compilers for arm64 would make one operation of both.
+    const volatile float product = a[broadcast_index(i, out, da)] * b[broadcast_index(i, out, db)];
+    const float want = product + c[broadcast_index(i, out, dc)];
     ASSERT_EQ(got[i], want) << "element " << i;
   }
 }
