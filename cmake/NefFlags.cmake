@@ -33,6 +33,11 @@ function(nef_path_as dir name)
     "-ffile-prefix-map=${dir}=${name}" "-ffile-prefix-map=${relative}=${name}")
 endfunction()
 nef_path_as("${PROJECT_SOURCE_DIR}" nef)
+# The compiler runs in the build folder, whose name debug information tells: ccache may take an
+# object from a build folder of another name.
+if(NEF_REPRODUCIBLE)
+  target_compile_options(nef_hidden INTERFACE "-ffile-prefix-map=${PROJECT_BINARY_DIR}=build")
+endif()
 
 # Sanitizers apply to everything, third-party sources included.
 if(NEF_SANITIZE STREQUAL "address")
