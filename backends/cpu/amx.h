@@ -3,6 +3,7 @@
 
 #include <nef/types.h>
 
+#include <algorithm>
 #include <cstdint>
 
 #include "backends/cpu/gemm.h"

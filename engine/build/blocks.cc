@@ -18,12 +18,6 @@ using ir::ValueId;
 
 namespace {
 
-// Data that a body uses as host input is part of it up to this size.
-bool is_host(nef_op op, size_t i) {
-  const ir::OpSpec& s = ir::spec(op);
-  return s.n_inputs != 0 && s.inputs[std::min<size_t>(i, s.n_inputs - 1u)].host;
-}
-
 // Dims of lazy tensors as dims of a block. What is a dim of an input there is a symbol of the
 // block; an expression of such symbols stays one; all else is a symbol of its own.
 class BlockDims {
@@ -116,7 +110,7 @@ class BlockCapture {
         Frame& top = stack.back();
         if (top.next < top.node->n_inputs_) {
           const uint32_t i = top.next++;
-          enter(top.node->input_array()[i], is_host(top.node->op_, i));
+          enter(top.node->input_array()[i], ir::is_host_input(top.node->op_, i));
           continue;
         }
         order_.push_back(top.node);
@@ -182,7 +176,8 @@ class BlockCapture {
     std::vector<ValueId> inputs;
     for (uint32_t i = 0; i < node.n_inputs_; ++i) {
       const LazyTensor* in = node.input_array()[i];
-      inputs.push_back(in == nullptr ? ir::kNone : value(graph, *in, is_host(node.op_, i)));
+      inputs.push_back(in == nullptr ? ir::kNone
+                                     : value(graph, *in, ir::is_host_input(node.op_, i)));
     }
     Builder builder(graph);
     const bool blocks = node.extra_ != nullptr && !node.extra_->blocks.empty();

@@ -622,18 +622,13 @@ struct Capture {
     });
   }
 
-  static bool is_host(nef_op op, uint32_t i) {
-    const ir::OpSpec& s = ir::spec(op);
-    return s.n_inputs != 0 && s.inputs[std::min<uint32_t>(i, s.n_inputs - 1u)].host;
-  }
-
   // The graph value of a copied tensor, as input `i` of an op; materialised ones are leaves
   // wherever they come from.
   ValueId value_of(LazyTensor& t, nef_op op, uint32_t i) {
     LazyNode* node = t.node;
     if (t.data == nullptr) return node->local_ + t.index;
     // A host input shapes the program, so its data is part of the graph.
-    if (mode == LeafMode::Inputs && is_host(op, i)) return leaf(t, true);
+    if (mode == LeafMode::Inputs && ir::is_host_input(op, i)) return leaf(t, true);
     return leaf_value(t);
   }
 
