@@ -4,7 +4,8 @@ import ctypes
 
 import numpy as np
 
-DTYPES = {"bool": np.bool_, "int8": np.int8, "uint8": np.uint8, "int32": np.int32, "int64": np.int64,
+# bfloat16 goes in and out as its bits.
+DTYPES = {"bfloat16": np.uint16, "bool": np.bool_, "int8": np.int8, "uint8": np.uint8, "int32": np.int32, "int64": np.int64,
           "float32": np.float32, "float64": np.float64}
 
 
@@ -38,7 +39,7 @@ class Library:
 
 
 class Program:
-    """A compiled file with its inputs set: `run()` computes, `outputs()` gives arrays."""
+    """A compiled file with its inputs set; whoever runs it puts the outputs into `results`."""
 
     def __init__(self, library, path, inputs, fast):
         self.nef, lib = library, library.lib
@@ -59,22 +60,14 @@ class Program:
     def tensor(self, dtype, array):
         array = np.ascontiguousarray(array)
         name = self.nef.lib.nef_dtype_name(ctypes.c_int32(dtype)).decode()
+        if name == "bfloat16":
+            array = array.view(np.uint16)
         if array.dtype != DTYPES[name]:
             raise TypeError(f"an input is {array.dtype}, the graph wants {name}")
         out, shape = ctypes.c_void_p(), (ctypes.c_int64 * max(1, array.ndim))(*array.shape)
         self.nef.check(self.nef.lib.nef_tensor_create(ctypes.c_int32(dtype), ctypes.c_size_t(array.ndim), shape,
                                                       array.ctypes.data_as(ctypes.c_void_p), ctypes.byref(out)))
         return out.value
-
-    def run(self):
-        self.release()
-        self.nef.check(self.nef.lib.nef_program_run(self.program, self.inputs, ctypes.c_size_t(self.count), self.results,
-                                                    ctypes.c_size_t(len(self.results))))
-
-    def release(self):
-        for i, result in enumerate(self.results):
-            self.nef.lib.nef_tensor_release(ctypes.c_void_p(result))
-            self.results[i] = None
 
     def output(self, index):
         lib, result = self.nef.lib, ctypes.c_void_p(self.results[index])
@@ -83,4 +76,4 @@ class Program:
         name = lib.nef_dtype_name(ctypes.c_int32(lib.nef_tensor_dtype(result))).decode()
         out = np.empty(shape[:rank], DTYPES[name])
         self.nef.check(lib.nef_tensor_read(result, out.ctypes.data_as(ctypes.c_void_p), ctypes.c_size_t(out.nbytes)))
-        return out
+        return (out.astype(np.uint32) << 16).view(np.float32) if name == "bfloat16" else out
