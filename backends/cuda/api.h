@@ -25,7 +25,7 @@ constexpr CUresult kCudaOk = 0, kCudaOutOfMemory = 2, kCudaNoDevice = 100;
 constexpr int kAttrMultiprocessors = 16, kAttrClockKhz = 13, kAttrMemoryClockKhz = 36;
 constexpr int kAttrBusWidth = 37, kAttrMajor = 75, kAttrMinor = 76, kAttrMemoryPools = 115;
 constexpr unsigned kStreamNonBlocking = 1, kEventNoTiming = 2, kHostDeviceMap = 2;
-constexpr int kPoolReleaseThreshold = 4;
+constexpr int kPoolReleaseThreshold = 4, kPoolReserved = 5, kPoolUsed = 7;
 
 struct MemLocation {
   int type, id;  // type 1: a device
@@ -62,6 +62,7 @@ struct MemPoolProps {
   X(event_synchronize, cuEventSynchronize, CUresult, (CUevent))                                    \
   X(pool_create, cuMemPoolCreate, CUresult, (CUmemoryPool*, const MemPoolProps*))                  \
   X(pool_set, cuMemPoolSetAttribute, CUresult, (CUmemoryPool, int, void*))                         \
+  X(pool_get, cuMemPoolGetAttribute, CUresult, (CUmemoryPool, int, void*))                         \
   X(pool_trim, cuMemPoolTrimTo, CUresult, (CUmemoryPool, size_t))                                  \
   X(pool_alloc, cuMemAllocFromPoolAsync, CUresult, (CUdeviceptr*, size_t, CUmemoryPool, CUstream)) \
   X(pool_free, cuMemFreeAsync, CUresult, (CUdeviceptr, CUstream))                                  \

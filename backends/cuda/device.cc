@@ -2,6 +2,8 @@
 #include "backends/cuda/device.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cstdlib>
 #include <cstring>
 
 namespace nef::cuda {
@@ -18,6 +20,18 @@ CUstream raw(gpu::Stream& s) { return static_cast<CudaStream&>(s).get(); }
 int attribute(CUdevice device, int which) {
   int v = 0;
   return driver().device_attribute(&v, which, device) == kCudaOk ? v : 0;
+}
+
+// Bytes that NEF_CUDA_MEMORY_LIMIT allows a device's pool to give out.
+uint64_t memory_limit() {
+  const char* text = std::getenv("NEF_CUDA_MEMORY_LIMIT");
+  if (text == nullptr || *text == '\0') return UINT64_MAX;
+  uint64_t bytes = 0;
+  const char* end = text + std::strlen(text);
+  const auto [stop, error] = std::from_chars(text, end, bytes);
+  if (error == std::errc() && stop == end && bytes > 0) return bytes;
+  throw BackendError(NEF_BACKEND_UNAVAILABLE, std::string("NEF_CUDA_MEMORY_LIMIT is \"") + text +
+                                                  "\", expected a number of bytes");
 }
 
 std::string version_text(int v) {
@@ -120,7 +134,8 @@ CudaDevice::CudaDevice(int ordinal) {
                       ", NVRTC " + compiler;
   build_version_ = "cuda " + info_.arch + " nvrtc " + compiler;
   gpu_arch_ = "--gpu-architecture=" + info_.arch;
-  info_.memory_bytes = memory;
+  limit_ = memory_limit();
+  info_.memory_bytes = std::min<uint64_t>(memory, limit_);
   info_.processors = std::max(1, attribute(device_, kAttrMultiprocessors));
   const double clock = 1e3 * attribute(device_, kAttrClockKhz);
   info_.flops = clock > 0 ? clock * info_.processors * 256 : 1e13;
@@ -197,15 +212,24 @@ void* CudaDevice::alloc(size_t bytes) {
   const Current current(context());
   CUdeviceptr p = 0;
   const size_t n = std::max<size_t>(bytes, 1);
-  CUresult r = driver().pool_alloc(&p, n, pool_, stream);
+  CUresult r = take(&p, n, stream);
   if (r == kCudaOutOfMemory) {
     // Memory whose freeing is still queued comes back with the stream.
     driver().stream_synchronize(stream);
     driver().pool_trim(pool_, 0);
-    r = driver().pool_alloc(&p, n, pool_, stream);
+    r = take(&p, n, stream);
   }
   check(r, "device memory");
   return reinterpret_cast<void*>(p);
+}
+CUresult CudaDevice::take(CUdeviceptr* p, size_t bytes, CUstream stream) {
+  if (limit_ != UINT64_MAX && pool_bytes(kPoolUsed) + bytes > limit_) return kCudaOutOfMemory;
+  return driver().pool_alloc(p, bytes, pool_, stream);
+}
+uint64_t CudaDevice::pool_bytes(int which) const {
+  uint64_t bytes = 0;
+  check(driver().pool_get(pool_, which, &bytes), "cuMemPoolGetAttribute");
+  return bytes;
 }
 void CudaDevice::free(void* ptr) {
   if (ptr == nullptr) return;
@@ -223,7 +247,10 @@ uint64_t CudaDevice::memory_available() {
   const Current current(context());
   size_t free = 0, total = 0;
   check(driver().memory_info(&free, &total), "cuMemGetInfo");
-  return free;
+  const uint64_t used = pool_bytes(kPoolUsed);
+  // What the pool keeps for later is there for NEF.
+  const uint64_t room = free + pool_bytes(kPoolReserved) - used;
+  return std::min(room, limit_ - std::min(limit_, used));
 }
 
 void CudaDevice::copy(void* dst, const void* src, size_t bytes, nef_copy_kind kind) {

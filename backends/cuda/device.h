@@ -86,6 +86,9 @@ class CudaDevice : public gpu::Device {
     CUevent free[2] = {};
   };
   void open();
+  // Bytes of the pool: in use, or reserved from the driver. The context is current.
+  uint64_t pool_bytes(int which) const;
+  CUresult take(CUdeviceptr* p, size_t bytes, CUstream stream);
   void queue_copy(CUstream stream, void* dst, const void* src, size_t bytes, nef_copy_kind kind);
   void stage_in(CUdeviceptr dst, const char* src, size_t bytes);
   void stage_out(char* dst, CUdeviceptr src, size_t bytes);
@@ -97,6 +100,7 @@ class CudaDevice : public gpu::Device {
   mutable std::mutex mutex_;
   CUcontext context_ = nullptr;
   CUmemoryPool pool_ = nullptr;
+  uint64_t limit_ = UINT64_MAX;  // of NEF_CUDA_MEMORY_LIMIT
   std::unique_ptr<CudaStream> stream_;
   std::mutex staging_mutex_;
   Staging staging_;

@@ -41,13 +41,14 @@ class Placer {
   }
 
  private:
-  plan::Placement place_once(const Regions& regions) const {
+  plan::Placement place_once(const Regions& regions) {
     plan::PlacementOptions o;
     o.device = options_.device;
     o.strict = options_.strict;
     o.ask = [&](size_t device, size_t r) {
       return ask(static_cast<uint16_t>(device), regions, regions.list[r]);
     };
+    o.room = [&](size_t device) { return room(device); };
     return plan::place(graph_, regions, env_.devices, o);
   }
 
@@ -67,11 +68,23 @@ class Placer {
             false};
   }
 
+  // Asked once: kernels of this graph that are made already would be counted twice.
+  uint64_t room(size_t device) {
+    const auto [it, asked_now] = room_.emplace(device, 0);
+    if (!asked_now) return it->second;
+    const plan::Device& d = *env_.devices[device];
+    const auto lock = d.lock();
+    it->second = d.backend->memory_available != nullptr ? d.backend->memory_available(d.index)
+                                                        : d.info.memory_bytes;
+    return it->second;
+  }
+
   const Graph& graph_;
   const Options& options_;
   const Environment& env_;
   const std::vector<uint16_t>& banned_devices_;
   std::map<Ban, std::string> banned_regions_;
+  std::map<size_t, uint64_t> room_;  // per device
 };
 
 void optimise_graph(Graph& graph, const Options& options, const Environment& env) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "engine/ir/error.h"
+#include "engine/plan/spread.h"
 
 namespace nef::plan {
 
@@ -61,7 +62,9 @@ class Planner {
     const size_t asked = asked_by_option();
     for (size_t r = 0; r < n; ++r) place_region(r, asked);
     // What falls apart is placed again, and only then has neighbours worth joining.
-    if (!only_host_memory_ && asked == kNowhere && placement_.refused.empty()) merge_islands();
+    if (only_host_memory_ || !placement_.refused.empty()) return std::move(placement_);
+    if (asked == kNowhere) merge_islands();
+    for (size_t d = 0; d < devices_.size(); ++d) spread_from(d);
     return std::move(placement_);
   }
 
@@ -171,10 +174,10 @@ class Planner {
       placement_.refused.push_back(static_cast<uint32_t>(r));
       return set(r, device, reason);
     }
-    unserved(r, device, reason, *answer.why_not);
+    unserved(r, device, reason, *answer.why_not, answer.tried);
   }
 
-  void unserved(size_t r, size_t device, Reason reason, std::string why) {
+  void unserved(size_t r, size_t device, Reason reason, std::string why, bool tried) {
     const bool asked = reason == Reason::AskedByOption || reason == Reason::AskedByNode;
     if (options_.strict && asked) {
       fail(NEF_FALLBACK_FORBIDDEN, "plan",
@@ -184,7 +187,10 @@ class Planner {
     if (asked)
       placement_.fallbacks.push_back({static_cast<uint32_t>(r), devices_[device]->name, why});
     why = cat(devices_[device]->name, ": ", why);
-    for (size_t next : {cpu_, reference_}) {
+    // What a device failed to do, one like it may do; what it does not know, they don't either.
+    std::vector<size_t> others = tried ? alike(device) : std::vector<size_t>{};
+    others.insert(others.end(), {cpu_, reference_});
+    for (size_t next : others) {
       if (next == kNowhere || next == device) continue;
       const PlacementOptions::Answer answer = options_.ask(next, r);
       if (answer.why_not != nullptr) {
@@ -199,6 +205,40 @@ class Planner {
     fail(NEF_UNSUPPORTED, "plan",
          cat("no device serves ", graph_.node_label(regions_.root(regions_.list[r])), " (", why,
              ")"));
+  }
+
+  // The devices of the same backend and kind, in order.
+  std::vector<size_t> alike(size_t device) const {
+    std::vector<size_t> out;
+    for (size_t d = 0; d < devices_.size(); ++d) {
+      if (devices_[d]->backend == devices_[device]->backend &&
+          devices_[d]->info.kind == devices_[device]->info.kind) {
+        out.push_back(d);
+      }
+    }
+    return out;
+  }
+
+  // Regions of a graph that is too large for the first of several devices go to the others.
+  void spread_from(size_t first) {
+    if (!options_.room || devices_[first]->host_memory()) return;
+    const std::vector<size_t> peers = alike(first);
+    if (peers.size() < 2 || peers[0] != first) return;
+    std::vector<uint64_t> room;
+    for (size_t d : peers) room.push_back(options_.room(d));
+    if (std::find(room.begin(), room.end(), 0) != room.end()) return;
+    const auto movable = [&](size_t r) { return !pinned(r, devices_[first]->name); };
+    const auto serves = [&](size_t d, size_t r) {
+      return !options_.ask || options_.ask(d, r).why_not == nullptr;
+    };
+    spread(graph_, regions_, {peers, room}, movable, serves, placement_);
+  }
+
+  // Asked for by the device's full name: any other would be another one.
+  bool pinned(size_t r, std::string_view name) const {
+    if (placement_.reason[r] == Reason::AskedByOption) return options_.device == name;
+    if (placement_.reason[r] != Reason::AskedByNode) return false;
+    return graph_.node_devices().get(regions_.root(regions_.list[r])) == name;
   }
 
   // Moves regions to a neighbour's device where that costs less than the transfers it saves.
@@ -314,6 +354,7 @@ const char* reason_text(Reason reason) {
     case Reason::MergedIsland: return "joins its neighbours: the transfer costs more";
     case Reason::AskedByNode: return "asked for by the node";
     case Reason::AskedByOption: return "asked for by the program option";
+    case Reason::NoRoom: return "the devices before it have no room";
     case Reason::Unserved: return "the preferred device does not serve it";
   }
   return "";

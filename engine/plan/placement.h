@@ -27,6 +27,7 @@ enum class Reason : uint8_t {
   MergedIsland,  // moved to its neighbours' device: the transfer costs more than it gains
   AskedByNode,
   AskedByOption,
+  NoRoom,    // the devices before it are full
   Unserved,  // the better device does not serve it
 };
 const char* reason_text(Reason reason);
@@ -56,12 +57,15 @@ struct PlacementOptions {
     bool tried = false;  // it was said to, and then failed to: no part of the region goes there
   };
   std::function<Answer(size_t device, size_t region)> ask;  // empty = every device serves all
+  // Bytes a device has room for, 0 = not known. Empty = more than any graph needs.
+  std::function<uint64_t(size_t device)> room;
 };
 
-// Rule table first, then pinned and merged islands (design section 6). `devices` is in order of
-// preference per kind; the reference device is last and serves everything. Throws
-// NEF_BACKEND_UNAVAILABLE when the device that the options ask for is absent,
-// NEF_FALLBACK_FORBIDDEN when strict and there would be a Fallback.
+// Rule table first, then pinned and merged islands (design section 6), then graphs too large for
+// one GPU are spread over those of its backend. `devices` is in order of preference per kind; the
+// reference device is last and serves everything. Throws NEF_BACKEND_UNAVAILABLE when the device
+// that the options ask for is absent, NEF_FALLBACK_FORBIDDEN when strict and there would be a
+// Fallback.
 Placement place(const ir::Graph& graph, const optimize::Regions& regions,
                 std::span<const Device* const> devices, const PlacementOptions& options);
 

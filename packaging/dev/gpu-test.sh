@@ -11,14 +11,15 @@
 #   --only REGEX     ops whose name matches (extended regular expression)
 #
 # Every case of tests/conformance in three modes against the reference backend, where the backend
-# serves it. The exit status is not zero when a case failed, a run broke down, or no GPU was found.
+# serves it; then programs that need more memory than a GPU may give (spread over the GPUs there are).
+# The exit status is not zero when a case failed, a run broke down, or no GPU was found.
 set -euo pipefail
 here="$(cd "$(dirname "$0")" && pwd)"
-program="$here/conformance"
+program="$here/conformance" unit="$here/unit_cuda"
 carry="" memcheck="" only="."
 if [ ! -x "$program" ]; then
   . "$here/lib.sh"
-  program="$NEF_RELEASE/conformance"
+  program="$NEF_RELEASE/conformance" unit="$NEF_RELEASE/unit_cuda"
 fi
 fail() { printf 'gpu-test: %s\n' "$1" >&2 && exit 1; }
 while [ $# -gt 0 ]; do
@@ -36,11 +37,12 @@ if [ -n "${NEF_ROOT:-}" ]; then
   ensure_cxx
   fetch_sources
   configure release
-  compile release conformance
+  compile release conformance unit_cuda
 fi
 if [ -n "$carry" ]; then
   mkdir -p "$carry"
   strip -o "$carry/conformance" "$program"
+  strip -o "$carry/unit_cuda" "$unit"
   cp "$0" "$carry/gpu-test"
   chmod +x "$carry/gpu-test"
   echo "made $carry: $(du -sh "$carry" | cut -f1)"
@@ -79,6 +81,8 @@ for pid in "${pids[@]}"; do
   [ "$status" -le 1 ] || broken=$((broken + 1))
 done
 grep -h '^NEF_CONFORMANCE_BACKEND' "$logs"/* | head -n 1 && fail "no GPU that the cuda backend can use"
+limited=0
+NEF_CUDA_MEMORY_LIMIT=$((64 << 20)) "$unit" --gtest_filter='Limited.*' >"$logs/limited" 2>&1 || limited=$?
 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null | sort | uniq -c || true
 awk -v only="$only" -v seconds=$(($(date +%s) - begin)) -v broken="$broken" '
   # cuda Softmax: 204/204 float16 1.00 ulp float32 3.51 ulp, 12 refused, such as ...
@@ -106,4 +110,9 @@ awk -v only="$only" -v seconds=$(($(date +%s) - begin)) -v broken="$broken" '
     printf "%d s\n", seconds
     if (broken > 0) printf "%d of the processes broke down\n", broken
     exit passed == run && run > 0 && broken == 0 ? 0 : 1
-  }' "$logs"/*
+  }' "$logs"/[0-9]* || broken=1
+grep -E '^\[  (PASSED|FAILED) ' "$logs/limited" | sed 's/^\[ *\([A-Z]*\) *\]/short of memory:/' || true
+if [ "$limited" != 0 ] || grep -q SKIPPED "$logs/limited"; then
+  cat "$logs/limited" && exit 1
+fi
+[ "$broken" = 0 ]

@@ -6,6 +6,7 @@
  * is read at each call, so a test changes it as it goes:
  *
  *   NEF_FAULT_MEMORY   bytes of device memory, packed constants included
+ *   NEF_FAULT_ROOM     what each device says it has free
  *   NEF_FAULT_CACHE    bytes of it that a cache holds, until the engine evicts it
  *   NEF_FAULT_COMPILE  compile fails for this op: "matmul"
  *   NEF_FAULT_PREPARE  prepare fails for this op

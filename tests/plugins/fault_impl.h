@@ -63,15 +63,16 @@ static long fault_number(const char* name, long fallback) {
 
 /* ---- memory -------------------------------------------------------------------------- */
 
-/* A device address is the host's with its top bits changed: arithmetic works, reading it from
- * the host is an address fault. */
-#define FAULT_ADDRESS_BITS ((uintptr_t)0x00f0000000000000u)
+/* A device address is the host's with its top bits changed, which also tell the device: arithmetic
+ * works, reading it from the host is an address fault. */
+#define FAULT_ADDRESS_MASK ((uintptr_t)0x00ff000000000000u)
 
+static uintptr_t fault_address_bits(int32_t device) { return (uintptr_t)(0xf0 + device) << 48; }
 static char* fault_host(const void* device) {
-  return (char*)((uintptr_t)device & ~FAULT_ADDRESS_BITS);
+  return (char*)((uintptr_t)device & ~FAULT_ADDRESS_MASK);
 }
-static int fault_on_device(const void* p) {
-  return ((uintptr_t)p & FAULT_ADDRESS_BITS) == FAULT_ADDRESS_BITS;
+static int fault_on_device(int32_t device, const void* p) {
+  return ((uintptr_t)p & FAULT_ADDRESS_MASK) == fault_address_bits(device);
 }
 
 static long fault_cached; /* bytes of the pretended cache */
@@ -104,7 +105,6 @@ extern void __lsan_ignore_object(const void* p) __attribute__((weak));
 #endif
 
 static nef_code fault_alloc(int32_t device, size_t bytes, void** out, nef_backend_error* err) {
-  (void)device;
   fault_enter();
   nef_code code = fault_take(bytes, err);
   if (code == NEF_OK) {
@@ -114,7 +114,7 @@ static nef_code fault_alloc(int32_t device, size_t bytes, void** out, nef_backen
     } else {
       fault_add(&fault_counts.allocs, 1);
       FAULT_HIDE_FROM_LSAN(p);
-      *out = (void*)((uintptr_t)p | FAULT_ADDRESS_BITS);
+      *out = (void*)((uintptr_t)p | fault_address_bits(device));
     }
   }
   fault_leave();
@@ -132,11 +132,10 @@ static void fault_free(int32_t device, void* ptr, size_t bytes) {
 
 static nef_code fault_copy(int32_t device, void* dst, const void* src, size_t bytes,
                            nef_copy_kind kind, nef_backend_error* err) {
-  (void)device;
   (void)err;
   fault_enter();
   const int to = kind != NEF_COPY_DEVICE_TO_HOST, from = kind != NEF_COPY_HOST_TO_DEVICE;
-  if (fault_on_device(dst) != to || fault_on_device(src) != from) {
+  if (fault_on_device(device, dst) != to || fault_on_device(device, src) != from) {
     fault_add(&fault_counts.host_pointers, 1);
   }
   fault_add(to ? &fault_counts.to_device : &fault_counts.from_device, 1);
@@ -168,6 +167,12 @@ static nef_code fault_init(const nef_backend_host* host, nef_backend_error* err)
 static void fault_shutdown(void) {}
 static int32_t fault_device_count(void) { return FAULT_DEVICES; }
 
+/* The engine asks when a graph might be spread over several devices. */
+static uint64_t fault_memory_available(int32_t device) {
+  (void)device;
+  return (uint64_t)fault_number("NEF_FAULT_ROOM", 1L << 30);
+}
+
 static nef_code fault_device_info(int32_t device, nef_backend_device* out, nef_backend_error* err) {
   (void)device;
   (void)err;
@@ -189,6 +194,7 @@ static nef_code fault_device_info(int32_t device, nef_backend_device* out, nef_b
 
 struct nef_backend_kernel {
   nef_op op;
+  int32_t device;
   int in[2], out; /* value indices */
   int32_t rank[FAULT_MAX_VALUES];
   nef_value_kind kind[FAULT_MAX_VALUES];
@@ -241,7 +247,6 @@ static int32_t fault_supports(int32_t device, const nef_backend_region* region,
 
 static nef_code fault_compile(int32_t device, const nef_backend_region* region, const void* blob,
                               size_t blob_size, nef_backend_kernel** out, nef_backend_error* err) {
-  (void)device;
   (void)blob;
   (void)blob_size;
   fault_enter();
@@ -256,6 +261,7 @@ static nef_code fault_compile(int32_t device, const nef_backend_region* region, 
     code = fault_fail(err, NEF_OUT_OF_MEMORY, "fault: no memory for a kernel", "");
   } else {
     k->op = node->op;
+    k->device = device;
     k->in[0] = node->inputs[0];
     k->in[1] = node->n_inputs > 1 ? node->inputs[1] : node->inputs[0];
     k->out = node->outputs[0];
@@ -426,13 +432,13 @@ static nef_code fault_launch(nef_backend_prepared* p, nef_backend_stream* stream
       operand[i] = p->constant[index];
       continue;
     }
-    if (!fault_on_device(values[index].data)) {
+    if (!fault_on_device(k->device, values[index].data)) {
       fault_add(&fault_counts.host_pointers, 1);
       code = fault_fail(err, NEF_INTERNAL, "fault: an input is not in device memory", "");
     }
     operand[i] = (const float*)(const void*)fault_host(values[index].data);
   }
-  if (code == NEF_OK && !fault_on_device(values[k->out].data)) {
+  if (code == NEF_OK && !fault_on_device(k->device, values[k->out].data)) {
     fault_add(&fault_counts.host_pointers, 1);
     code = fault_fail(err, NEF_INTERNAL, "fault: an output is not in device memory", "");
   }
@@ -459,6 +465,7 @@ static const nef_backend fault_table = {
     .shutdown = fault_shutdown,
     .device_count = fault_device_count,
     .device_info = fault_device_info,
+    .memory_available = fault_memory_available,
     .alloc = fault_alloc,
     .free = fault_free,
     .copy = fault_copy,

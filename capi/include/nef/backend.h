@@ -196,7 +196,8 @@ typedef struct nef_backend {
 
   int32_t (*device_count)(void);
   nef_code (*device_info)(int32_t device, nef_backend_device* out, nef_backend_error* err);
-  /** Free bytes now; optional, and not asked for by this version. */
+  /** Free bytes now, those that the backend caches included; 0 = unknown. Optional: NULL = all of
+   * `memory_bytes`. A graph that needs more than the first GPU has is spread over those like it. */
   uint64_t (*memory_available)(int32_t device);
 
   /** Memory aligned to at least 64 bytes. */

@@ -567,6 +567,43 @@ TEST_F(Fault, APluginLoadsOnce) {
   EXPECT_EQ(f.code, NEF_DUPLICATE_NAME);
 }
 
+// ---- several devices
+
+// Four layers, each with weights of 64 KiB, and one that its author pinned.
+TEST(Pair, AGraphTooLargeForOneDeviceIsSpreadOverBoth) {
+  fault();
+  static const bool loaded = (ok(nef_backend_load(plugin("fault_pair").c_str())), true);
+  ASSERT_TRUE(loaded);
+  const Counts counts("fault_pair");
+  constexpr int64_t kWidth = 128;
+  Tensor y = input("x", {dim(2), dim(kWidth)});
+  for (uint32_t layer = 0; layer < 4; ++layer) {
+    const Tensor w = tensor(noise(kWidth * kWidth, layer), {kWidth, kWidth});
+    y = op("relu", {op("matmul", {y, w}, {}, layer == 3 ? "pair:0" : "pair")}, {}, "pair");
+  }
+  const Graph g = capture({y});
+  const std::vector<Tensor> x{tensor(noise(2 * kWidth), {2, kWidth})};
+  const auto want = floats(run(compile(g, options("reference")), x)[0]);
+  const auto check = [&](const char* placed, const char* room) {
+    ::setenv("NEF_FAULT_ROOM", room, 1);
+    const Program p = compile(g);
+    ::unsetenv("NEF_FAULT_ROOM");
+    EXPECT_EQ(placement(p), placed);
+    const auto got = floats(run(p, x)[0]);
+    for (size_t i = 0; i < want.size(); ++i) ASSERT_NEAR(got[i], want[i], 1e-3) << room << ' ' << i;
+    EXPECT_TRUE(events(p).empty());
+  };
+  check(
+      "matmul@pair:0 relu@pair:0 matmul@pair:0 relu@pair:0 "
+      "matmul@pair:0 relu@pair:0 matmul@pair:0 relu@pair:0",
+      "1000000");
+  check(
+      "matmul@pair:0 relu@pair:0 matmul@pair:0 relu@pair:0 "
+      "matmul@pair:1 relu@pair:1 matmul@pair:0 relu@pair:1",
+      "150000");
+  EXPECT_EQ(counts.read().host_pointers, 0);
+}
+
 // ---- serial backends
 
 TEST(Serial, OneCallAtATimeForAllItsDevices) {

@@ -52,7 +52,9 @@ static_assert(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT == kAttrMultiprocessors &
 static_assert(CU_STREAM_NON_BLOCKING == kStreamNonBlocking &&
               CU_EVENT_DISABLE_TIMING == kEventNoTiming &&
               CU_MEMHOSTALLOC_DEVICEMAP == kHostDeviceMap &&
-              CU_MEMPOOL_ATTR_RELEASE_THRESHOLD == kPoolReleaseThreshold);
+              CU_MEMPOOL_ATTR_RELEASE_THRESHOLD == kPoolReleaseThreshold &&
+              CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT == kPoolReserved &&
+              CU_MEMPOOL_ATTR_USED_MEM_CURRENT == kPoolUsed);
 static_assert(sizeof(CUmemPoolProps) == sizeof(MemPoolProps) &&
               offsetof(CUmemPoolProps, location) == offsetof(MemPoolProps, location) &&
               CU_MEM_ALLOCATION_TYPE_PINNED == 1 && CU_MEM_LOCATION_TYPE_DEVICE == 1);
