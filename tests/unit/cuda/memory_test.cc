@@ -67,7 +67,7 @@ TEST_F(Limited, ABatchThatDoesNotFitIsRunInParts) {
   ASSERT_GE(all.size(), 2u);
   EXPECT_EQ(all[0].what, "out of memory");
   EXPECT_NE(all.back().to.find("smaller batches"), std::string::npos) << all.back().to;
-  EXPECT_EQ(placement(p), "fused@cuda:0");
+  EXPECT_EQ(placement(p), "matmul+relu@cuda:0");
 }
 
 TEST_F(Limited, StrictModeForbidsThat) {
