@@ -5,6 +5,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "backends/shared/modulo.h"
+
 namespace nef::cpu {
 namespace {
 
@@ -104,8 +106,7 @@ Fft::Fft(int64_t n, Complex* tables) : n_(n), roots_(tables) {
   fill_roots(padded_, padded_roots_);
   // exp(-pi i k^2 / n); k^2 modulo 2 n keeps the angle exact.
   for (int64_t k = 0; k < n; ++k) {
-    const auto square = static_cast<double>(
-        static_cast<int64_t>(static_cast<__int128>(k) * k % (2 * static_cast<__int128>(n))));
+    const auto square = static_cast<double>(backends::product_modulo(k, k, 2 * n));
     chirp_[k] = std::polar(1.0, -std::numbers::pi * square / static_cast<double>(n));
   }
   std::fill(filter_, filter_ + padded_, Complex{});

@@ -4,6 +4,7 @@
 
 #include "backends/reference/call.h"
 #include "backends/shared/generate.h"
+#include "backends/shared/modulo.h"
 #include "backends/shared/sampling.h"
 #include "backends/shared/select.h"
 
@@ -32,7 +33,7 @@ template <class At>
 void fourier_sum(int64_t n, int64_t j, double sign, const At& at, double* sum) {
   sum[0] = sum[1] = 0;
   for (int64_t k = 0; k < n; ++k) {
-    const auto turn = static_cast<double>(static_cast<int64_t>(static_cast<__int128>(j) * k % n));
+    const auto turn = static_cast<double>(product_modulo(j, k, n));
     const double angle = sign * 2 * std::numbers::pi * turn / static_cast<double>(n);
     double re, im;
     at(k, &re, &im);

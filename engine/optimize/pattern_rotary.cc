@@ -90,8 +90,8 @@ class Rotary {
     const NodeId n = v == kNone ? kNone : graph_.producer(v);
     if (n == kNone) return {};
     const ValueId source = match_.input(n, 0);
-    const auto size = source == kNone ? std::nullopt : match_.last_dim(source);
-    const auto taken = match_.last_dim(v);
+    if (source == kNone) return {};
+    const auto size = match_.last_dim(source), taken = match_.last_dim(v);
     if (!size || !taken) return {};
     if (graph_.op(n) == NEF_OP_SPLIT) return split_part(n, v, source, *taken);
     if (graph_.op(n) != NEF_OP_SLICE) return {};

@@ -98,8 +98,8 @@ bool add_with_float(nef_op op, unsigned slot, double value, double ulps, double 
 template <typename Bits>
 Tensor from_bits(nef_dtype dtype, const std::vector<Bits>& bits) {
   Tensor t{dtype, {static_cast<int64_t>(bits.size())}, {}};
-  t.bytes.resize(bits.size() * sizeof(Bits));
-  std::memcpy(t.bytes.data(), bits.data(), t.bytes.size());
+  const auto* first = reinterpret_cast<const char*>(bits.data());
+  t.bytes.assign(first, first + bits.size() * sizeof(Bits));
   return t;
 }
 

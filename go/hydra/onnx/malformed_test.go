@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	nef "github.com/Hexa08/NEF"
@@ -98,6 +99,24 @@ func TestMalformed(t *testing.T) {
 }
 
 // Every file that is cut short, and every byte that is another, gives an error or a graph.
+func TestOtherFormatsAreNamed(t *testing.T) {
+	for want, data := range map[string]string{
+		"Git LFS pointer": "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n",
+		"zip archive":     "PK\x03\x04\x14\x00\x00\x00",
+		"GGUF":            "GGUF\x03\x00\x00\x00",
+		"JSON":            `{"format": "nef"}`,
+		"HTML":            "<!DOCTYPE html><html></html>",
+		"safetensors":     "\x10\x00\x00\x00\x00\x00\x00\x00{\"w\": {}}      ",
+		"TensorFlow Lite": "\x1c\x00\x00\x00TFL3\x14\x00",
+		"no graph":        "\x08\x07",
+	} {
+		err := graphOf([]byte(data))
+		if !errors.Is(err, nef.ErrParse) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", data, err, want)
+		}
+	}
+}
+
 func TestCutAndChanged(t *testing.T) {
 	good := small(floats("w", []int64{2}, 1, 2))
 	for i := range good {

@@ -3,6 +3,7 @@
 package onnx
 
 import (
+	"bytes"
 	"fmt"
 	"strconv"
 )
@@ -160,6 +161,9 @@ func parseModel(data []byte) (*modelProto, error) {
 		}
 		return nil
 	})
+	if kind := otherFormat(data); kind != "" && (err != nil || m.graph == nil) {
+		return nil, parseError("this is %s, not an ONNX model", kind)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -167,6 +171,28 @@ func parseModel(data []byte) (*modelProto, error) {
 		return nil, parseError("there is no graph: this is not an ONNX model, or it is empty")
 	}
 	return m, nil
+}
+
+// otherFormat names what is often taken for an ONNX model by mistake; "" for anything else.
+func otherFormat(data []byte) string {
+	starts := func(magic string) bool { return bytes.HasPrefix(data, []byte(magic)) }
+	switch {
+	case starts("version https://git-lfs"):
+		return "a Git LFS pointer whose file was not fetched (git lfs pull)"
+	case starts("PK\x03\x04"):
+		return "a zip archive, as PyTorch and Keras write (export it as ONNX first)"
+	case starts("GGUF"):
+		return "a GGUF file of weights"
+	case starts("{"):
+		return "JSON (a .nef file needs no import)"
+	case starts("<"):
+		return "a page of HTML or XML, such as a failed download leaves"
+	case len(data) > 9 && data[8] == '{' && data[9] == '"':
+		return "a safetensors file of weights"
+	case len(data) > 8 && string(data[4:8]) == "TFL3":
+		return "a TensorFlow Lite model"
+	}
+	return ""
 }
 
 func (x field) opset(what string, to map[string]int64) error {
