@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "backends/cpu/gemm.h"
+#include "backends/cpu/gemm_shape-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace nef::cpu {
@@ -18,21 +19,8 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 namespace {  // units share the target's namespace
 
-// At most 64 bytes a vector: a panel is two vectors wide and its width a small constant.
 template <typename T>
-using Tag = hn::CappedTag<T, 64 / sizeof(T)>;
-template <typename T>
-constexpr int64_t kMaxNr = 2 * 64 / sizeof(T);
-
-// 32 registers hold 14 x 2 accumulators, 16 registers 6 x 2.
-#undef NEF_ROWS
-#if HWY_TARGET == HWY_AVX3 || HWY_ARCH_ARM_A64 || HWY_ARCH_RVV
-constexpr int kMr = 14;
-#define NEF_ROWS(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13)
-#else
-constexpr int kMr = 6;
-#define NEF_ROWS(X) X(0) X(1) X(2) X(3) X(4) X(5)
-#endif
+using Tag = GemmTag<T>;
 
 // One MR x 2-vector tile of C. The accumulators are named variables, not an array: arrays of
 // vectors spill, and sizeless vectors cannot be array elements. kPacked: A is [k][MR].

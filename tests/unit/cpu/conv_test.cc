@@ -164,6 +164,78 @@ TEST(Conv, OneChannelWithManyFilters) {
   }
 }
 
+TEST(Conv, InputLargerThanACacheIsStagedInBands) {
+  for (int64_t stride : {1, 2, 3}) {
+    for (int64_t dilation : {1, 2}) {
+      Plan p;
+      p.channels = 40;
+      p.filters = 6;
+      p.height = 61;
+      p.width = 67;
+      p.kernel = 5;
+      p.stride = stride;
+      p.dilation = dilation;
+      p.pad = 3;
+      check(p, stride == 2);
+      p.groups = p.channels = p.filters = 2;
+      p.height = 301;
+      p.width = 207;
+      check(p, stride == 1);
+    }
+  }
+}
+
+TEST(Conv, NarrowPlanes) {
+  for (int64_t width : {1, 2, 3, 15, 16, 17}) {
+    for (int64_t pad : {0, 1, 4}) {
+      Plan p;
+      p.batch = 2;
+      p.channels = 7;
+      p.filters = 30;
+      p.height = 33;
+      p.width = width;
+      p.pad = pad;
+      p.kernel = pad == 0 ? 1 : 3;
+      check(p, pad == 1);
+      p.dilation = pad == 4 ? 3 : 1;
+      p.stride = 2;
+      check(p, false);
+    }
+  }
+}
+
+// What lies between rows of a staged plane is computed too, but nothing of it may be seen.
+TEST(Conv, OneBadElementSpoilsItsWindowsOnly) {
+  Plan p;
+  p.batch = 2;
+  p.channels = p.groups = 4;
+  for (int64_t filters : {4, 64}) {
+    p.filters = filters;
+    const auto w = random_floats(filters * 9, 2), bias = random_floats(filters, 3);
+    auto x = random_floats(p.batch * p.channels * p.height * p.width, 1);
+    x[0] = std::nanf("");
+    x[static_cast<size_t>(p.width * 4 - 1)] = INFINITY;
+    const auto want = convolve(p, x, w, bias);
+    const auto attrs = ir::AttrBuilder(NEF_OP_CONV)
+                           .set_int(NEF_CONV_GROUP, p.groups)
+                           .set_ints(NEF_CONV_PADS, std::vector<int64_t>(4, 1))
+                           .build();
+    RegionRunner r(NEF_REGION_SINGLE);
+    const int32_t ix = r.floats({p.batch, p.channels, p.height, p.width}, x);
+    const int32_t iw = r.constant(NEF_FLOAT32, {filters, 1, 3, 3}, w);
+    const int32_t ib = r.constant(NEF_FLOAT32, {filters}, bias);
+    const int32_t y = r.output(NEF_FLOAT32, {p.batch, filters, p.height, p.width});
+    r.node(NEF_OP_CONV, {ix, iw, ib}, {y}, attrs);
+    ASSERT_EQ(r.run().code, NEF_OK);
+    const auto got = r.result<float>(y);
+    for (size_t i = 0; i < got.size(); ++i) {
+      ASSERT_EQ(std::isfinite(got[i]), std::isfinite(want[i])) << "element " << i;
+      if (!std::isfinite(want[i])) continue;
+      ASSERT_NEAR(got[i], want[i], 1e-5) << "element " << i;
+    }
+  }
+}
+
 TEST(Conv, DeepAndWideShapesAreTiled) {
   Plan p;
   p.channels = 130;

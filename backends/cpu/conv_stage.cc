@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cpu/conv_stage.h"
+
+#include <algorithm>
+
+#include "backends/cpu/gemm.h"
+#include "backends/cpu/norm_rows.h"
+
+namespace nef::cpu {
+namespace {
+
+Stage::Axis make_axis(const Window& w, int d) {
+  return {w.in[d], w.out[d], w.kernel[d], w.stride[d], w.dilation[d], w.begin[d]};
+}
+
+bool trivial(const Stage::Axis& a) {
+  return a.in == 1 && a.out == 1 && a.kernel == 1 && a.begin == 0;
+}
+
+// Staged positions of a phase that hold input: [begin, end) of `size`, the first from `source`.
+struct Inside {
+  int64_t begin, end, source;
+};
+Inside inside(const Stage::Axis& a, int64_t phase, int64_t size) {
+  const int64_t before = std::max<int64_t>(0, a.begin - phase);
+  const int64_t behind = std::max<int64_t>(0, a.in + a.begin - phase);
+  const int64_t begin = std::min(size, ceil_div(before, a.stride));
+  const int64_t end = std::clamp(ceil_div(behind, a.stride), begin, size);
+  return {begin, end, begin * a.stride + phase - a.begin};
+}
+
+template <typename T>
+void copy_strided(const T* src, int64_t stride, int64_t n, T* dst) {
+  if (stride == 1) return copy_run(src, n, dst);
+  if (stride == 2) return row_ops<T>().every_second(src, n, dst);
+  for (int64_t i = 0; i < n; ++i) dst[i] = src[i * stride];
+}
+
+}  // namespace
+
+int64_t Stage::plane() const {
+  // An odd number of cache lines: channels do not fall on the same places in the cache.
+  constexpr int64_t kLine = 16;
+  const int64_t lines = ceil_div(h.phases() * w.phases() * phase() + behind, kLine);
+  return (lines | 1) * kLine;
+}
+
+bool can_stage(const Window& window) {
+  for (int d = 0; d < window.rank; ++d) {
+    if (window.begin[d] < 0) return false;
+  }
+  return window.rank <= 2;
+}
+
+Stage make_stage(const Window& window) {
+  Stage s;
+  if (window.rank > 0) s.w = make_axis(window, window.rank - 1);
+  if (window.rank > 1) s.h = make_axis(window, 0);
+  if (trivial(s.w)) std::swap(s.w, s.h);
+  const int64_t needed = s.w.out + s.w.reach();
+  const int64_t real = std::min(needed, ceil_div(s.w.begin + s.w.in, s.w.stride));
+  // Every phase of a row begins with at least so many zeros.
+  const int64_t zeros = s.w.begin / s.w.stride;
+  s.width = std::max({int64_t{1}, real, needed - zeros, s.w.out});
+  s.behind = needed - std::min(needed, s.width);
+  return s;
+}
+
+void stage_offsets(const Stage& s, int64_t channels, int64_t* out) {
+  const int64_t plane = s.plane(), phase = s.phase(), phases = s.w.phases();
+  for (int64_t c = 0; c < channels; ++c) {
+    for (int64_t i = 0; i < s.h.kernel; ++i) {
+      const int64_t y = i * s.h.dilation;
+      const int64_t row = c * plane + y % s.h.stride * phases * phase + y / s.h.stride * s.width;
+      for (int64_t j = 0; j < s.w.kernel; ++j) {
+        const int64_t x = j * s.w.dilation;
+        *out++ = row + x % s.w.stride * phase + x / s.w.stride;
+      }
+    }
+  }
+}
+
+template <typename T>
+void stage_plane(const Stage& s, const T* x, int64_t first, int64_t count, T* out) {
+  const int64_t rows = count + s.h.reach(), phases = s.w.phases();
+  for (int64_t ph = 0; ph < s.h.phases(); ++ph) {
+    for (int64_t pw = 0; pw < phases; ++pw) {
+      const Inside cols = inside(s.w, pw, s.width);
+      T* dst = out + (ph * phases + pw) * s.phase();
+      for (int64_t r = 0; r < rows; ++r, dst += s.width) {
+        const int64_t i = (first + r) * s.h.stride + ph - s.h.begin;
+        if (i < 0 || i >= s.h.in) {
+          std::fill_n(dst, s.width, T(0));
+          continue;
+        }
+        std::fill_n(dst, cols.begin, T(0));
+        copy_strided(x + i * s.w.in + cols.source, s.w.stride, cols.end - cols.begin,
+                     dst + cols.begin);
+        std::fill_n(dst + cols.end, s.width - cols.end, T(0));
+      }
+      std::fill_n(dst, s.behind, T(0));
+    }
+  }
+}
+
+template void stage_plane<float>(const Stage&, const float*, int64_t, int64_t, float*);
+template void stage_plane<double>(const Stage&, const double*, int64_t, int64_t, double*);
+
+}  // namespace nef::cpu
