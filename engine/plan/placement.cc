@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "engine/ir/error.h"
+#include "engine/plan/islands.h"
 #include "engine/plan/spread.h"
 
 namespace nef::plan {
@@ -63,7 +64,9 @@ class Planner {
     for (size_t r = 0; r < n; ++r) place_region(r, asked);
     // What falls apart is placed again, and only then has neighbours worth joining.
     if (only_host_memory_ || !placement_.refused.empty()) return std::move(placement_);
-    if (asked == kNowhere) merge_islands();
+    if (asked == kNowhere) {
+      merge_islands(graph_, regions_, {devices_, cpu_, reference_}, options_.ask, placement_);
+    }
     for (size_t d = 0; d < devices_.size(); ++d) spread_from(d);
     return std::move(placement_);
   }
@@ -239,95 +242,6 @@ class Planner {
     if (placement_.reason[r] == Reason::AskedByOption) return options_.device == name;
     if (placement_.reason[r] != Reason::AskedByNode) return false;
     return graph_.node_devices().get(regions_.root(regions_.list[r])) == name;
-  }
-
-  // Moves regions to a neighbour's device where that costs less than the transfers it saves.
-  void merge_islands() {
-    const size_t n = regions_.list.size();
-    std::vector<uint32_t> region_of(graph_.node_count(), ir::kNone);
-    for (size_t r = 0; r < n; ++r) {
-      for (NodeId node : regions_.nodes_of(regions_.list[r])) {
-        region_of[node] = static_cast<uint32_t>(r);
-      }
-    }
-    // Edges between regions with their bytes.
-    struct Edge {
-      uint32_t other;
-      double bytes;
-    };
-    std::vector<std::vector<Edge>> edges(n);
-    for (size_t r = 0; r < n; ++r) {
-      for (NodeId node : regions_.nodes_of(regions_.list[r])) {
-        for (ValueId v : graph_.inputs(node)) {
-          if (v == ir::kNone || graph_.producer(v) == ir::kNone) continue;
-          const uint32_t from = region_of[graph_.producer(v)];
-          if (from == r) continue;
-          const double bytes = value_bytes(graph_, v);
-          edges[r].push_back({from, bytes});
-          edges[from].push_back({static_cast<uint32_t>(r), bytes});
-        }
-      }
-    }
-    // The last region that a device was tried for: a value may have very many users.
-    std::vector<size_t> tried(devices_.size(), kNowhere);
-    for (int sweep = 0; sweep < 2; ++sweep) {
-      std::fill(tried.begin(), tried.end(), kNowhere);
-      for (size_t r = 0; r < n; ++r) {
-        if (!movable(r)) continue;
-        const size_t here = placement_.device[r];
-        size_t best = here;
-        double best_cost = cost(r, here) + transfer_cost(edges[r], here);
-        for (const Edge& e : edges[r]) {
-          const size_t there = placement_.device[e.other];
-          if (there == here || there == reference_ || tried[there] == r) continue;
-          tried[there] = r;
-          const double c = cost(r, there) + transfer_cost(edges[r], there);
-          if (c >= best_cost) continue;
-          if (options_.ask && options_.ask(there, r).why_not != nullptr) continue;
-          best = there;
-          best_cost = c;
-        }
-        if (best != here) set(r, best, Reason::MergedIsland);
-      }
-    }
-  }
-
-  bool movable(size_t r) const {
-    switch (placement_.reason[r]) {
-      case Reason::LargeContraction:
-      case Reason::AttentionOp:
-      case Reason::SmallElementwise:
-      case Reason::Default:
-      case Reason::MergedIsland: return true;
-      default: return false;
-    }
-  }
-
-  double cost(size_t r, size_t d) const {
-    const nef_backend_device& info = devices_[d]->info;
-    const auto nodes = regions_.nodes_of(regions_.list[r]);
-    double bytes = value_bytes(graph_, graph_.output(nodes.back()));
-    for (NodeId n : nodes) {
-      for (ValueId v : graph_.inputs(n)) {
-        if (v != ir::kNone) bytes += value_bytes(graph_, v);
-      }
-    }
-    return info.launch_seconds +
-           region_flops(graph_, nodes) / std::max(1.0, info.flops_per_second) +
-           bytes / std::max(1.0, info.bytes_per_second);
-  }
-
-  template <typename Edges>
-  double transfer_cost(const Edges& edges, size_t d) const {
-    double seconds = 0;
-    for (const auto& e : edges) {
-      const Device& a = *devices_[d];
-      const Device& b = *devices_[placement_.device[e.other]];
-      if (&a == &b || (a.host_memory() && b.host_memory())) continue;
-      const nef_backend_device& link = a.host_memory() ? b.info : a.info;
-      seconds += link.launch_seconds + e.bytes / std::max(1.0, link.link_bytes_per_second);
-    }
-    return seconds;
   }
 
   const Graph& graph_;

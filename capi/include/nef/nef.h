@@ -341,7 +341,8 @@ typedef struct nef_compile_options {
   int32_t threads;             /**< most threads a run uses; 0 = all of the pool */
   uint64_t memory_budget;      /**< bytes of arena a run may take; 0 = no limit */
   const char* device;          /**< where everything should go: "cpu", "gpu", "reference", "cuda:1";
-                                    NULL or "auto" = the planner's choice */
+                                    NULL or "auto" = the planner's choice. Of several GPUs "gpu" is
+                                    the first, and the next ones for what it has no room for */
   int32_t strict;              /**< 1 = no fallback: fail instead */
   int32_t parallel_branches;   /**< most branches run side by side; 0 or 1 = one after another */
   const char* disabled_passes; /**< comma-separated optimiser passes to leave out; NULL = none */

@@ -47,6 +47,10 @@ class Placing : public ::testing::Test {
     return Builder(graph).value(
         id, inputs, s.n_attrs == 0 ? std::vector<int64_t>{} : ir::AttrBuilder(id).build());
   }
+  ValueId last_axis() {
+    const int64_t axis[] = {-1};
+    return Builder(graph).ints(axis);
+  }
   // "matmul@gpu:0 (contraction with 1M parameters or more)", one a line.
   std::string place(PlacementOptions options = {}, std::set<std::string> refusing = {}) {
     if (!refusing.empty()) {
@@ -135,6 +139,32 @@ TEST_F(Placing, IslandsJoinTheirNeighbours) {
             "matmul@gpu:0 (contraction with 1M parameters or more)\n"
             "relu@cpu:0 (small elementwise: a launch costs more)\n"
             "matmul@gpu:0 (contraction with 1M parameters or more)");
+}
+
+// The table of an embedding is not read as a whole, and joins from the end that is on the GPU.
+TEST_F(Placing, ChainsJoinFromEitherEnd) {
+  const Dim dims[] = {512};
+  ValueId x = op(NEF_OP_GATHER, {constant({30000, 1024}), graph.add_input("ids", NEF_INT64, dims)});
+  for (int i = 0; i < 3; ++i) x = op(NEF_OP_RELU, {x});
+  op(NEF_OP_MATMUL, {x, constant({1024, 1024})});
+  const std::string joined = "@gpu:0 (joins its neighbours: the transfer costs more)\n";
+  EXPECT_EQ(place(), "gather" + joined + "relu" + joined + "relu" + joined + "relu" + joined +
+                         "matmul@gpu:0 (contraction with 1M parameters or more)");
+}
+
+TEST_F(Placing, AViewBetweenTwoRegionsIsNoTransfer) {
+  const ValueId a = op(NEF_OP_MATMUL, {input({512, 1024}), constant({1024, 1024})});
+  const ValueId y = op(NEF_OP_RELU, {op(NEF_OP_FLATTEN, {a})});
+  op(NEF_OP_MATMUL, {op(NEF_OP_FLATTEN, {y}), constant({1024, 1024})});
+  EXPECT_NE(place().find("relu@gpu:0"), std::string::npos) << place();
+}
+
+// A large input is made small before it is sent away.
+TEST_F(Placing, InputsOfTheGraphComeFromTheHost) {
+  cpu.device.info.bytes_per_second = 10 * gpu.device.info.link_bytes_per_second;
+  const ValueId sums = op(NEF_OP_REDUCE_SUM, {input({1024, 1024, 64}), last_axis()});
+  op(NEF_OP_MATMUL, {op(NEF_OP_FLATTEN, {sums}), constant({1024, 1024})});
+  EXPECT_NE(place().find("reduce_sum@cpu:0"), std::string::npos) << place();
 }
 
 TEST_F(Placing, ByOptionAndByNode) {
