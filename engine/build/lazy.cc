@@ -484,7 +484,7 @@ struct Capture {
         return;
       }
       if (node->kind_ == LazyNode::Kind::Parameter) {
-        fail(NEF_INVALID_ARGUMENT, mode == LeafMode::Inputs ? "execute" : "graph",
+        fail(NEF_INVALID_ARGUMENT, mode != LeafMode::Constants ? "execute" : "graph",
              "the value depends on a parameter of a block's body; outside of that block it has no "
              "meaning");
       }
@@ -529,7 +529,7 @@ struct Capture {
     sizes.nodes = order.size();
     sizes.values += sizes.graph_inputs;
     out.graph.reserve(sizes);
-    if (mode == LeafMode::Inputs) out.input_data.reserve(sizes.graph_inputs);
+    if (mode != LeafMode::Constants) out.input_data.reserve(sizes.graph_inputs);
     for (LazyNode* node : order) {
       if (node->kind_ == LazyNode::Kind::Placeholder) {
         node->local_ = placeholder(*node);
@@ -553,7 +553,7 @@ struct Capture {
   }
 
   ValueId placeholder(LazyNode& node) {
-    if (mode == LeafMode::Inputs) {
+    if (mode != LeafMode::Constants) {
       fail(NEF_INVALID_ARGUMENT, "execute",
            cat("the value depends on input \"", node.extra_->name,
                "\", which has no data; capture a graph and run it with that input"));

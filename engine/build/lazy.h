@@ -147,17 +147,19 @@ void materialise(LazyTensor* t, std::shared_ptr<ir::Buffer> data,
                  std::span<const int64_t> dims = {});
 
 enum class LeafMode {
-  Inputs,     // leaves become graph inputs (the lazy door: same program for new data)
+  Inputs,     // leaves become graph inputs (the lazy door: same program for new data), but for
+              // host inputs, which shape the program
+  AllInputs,  // those become graph inputs too
   Constants,  // leaves become constants (a graph to compile or save)
 };
 struct Captured {
   ir::Graph graph;
-  // LeafMode::Inputs: the data of each graph input, in order.
+  // Where leaves are inputs: the data of each graph input, in order.
   std::vector<std::shared_ptr<ir::Buffer>> input_data;
 };
 // Copies what the outputs depend on into a graph, in topological order. `names` may be empty
 // (lazy door). Placeholders become graph inputs in the order they are met; two placeholders of
-// one name are an error. Throws NEF_INVALID_ARGUMENT for a placeholder under LeafMode::Inputs.
+// one name are an error. Throws NEF_INVALID_ARGUMENT for a placeholder where leaves are inputs.
 Captured capture(std::span<LazyTensor* const> outputs, std::span<const std::string> names,
                  LeafMode mode);
 // The same with the graph's inputs given, in this order, whether anything depends on them or not.

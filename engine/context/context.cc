@@ -66,18 +66,38 @@ Context::Counters Context::counters() const {
   return {compiled_.load(), hits_.load(), misses_.load(), runs_.load()};
 }
 
-std::shared_ptr<runtime::Program> Context::lazy_program(Graph graph) {
-  std::string key = structure_key(graph);
-  {
-    std::lock_guard lock(mutex_);
-    if (const auto it = index_.find(key); it != index_.end()) {
-      hits_.fetch_add(1, std::memory_order_relaxed);
-      lru_.splice(lru_.begin(), lru_, it->second);
-      return it->second->program;
-    }
+Context::LazyCall Context::lazy_call(std::span<LazyTensor* const> pending) {
+  build::Captured captured = build::capture(pending, {}, build::LeafMode::Inputs);
+  std::string key = structure_key(captured.graph);
+  std::shared_ptr<runtime::Program> program = cached_program(key);
+  if (program == nullptr && host_inputs_vary(captured.graph)) {
+    captured = build::capture(pending, {}, build::LeafMode::AllInputs);
+    key = structure_key(captured.graph);
+    program = cached_program(key);
   }
-  misses_.fetch_add(1, std::memory_order_relaxed);
-  auto program = compile(std::make_shared<const Graph>(std::move(graph)), {});
+  (program != nullptr ? hits_ : misses_).fetch_add(1, std::memory_order_relaxed);
+  if (program == nullptr) program = new_program(std::move(key), captured.graph);
+  return {std::move(captured), std::move(program)};
+}
+
+std::shared_ptr<runtime::Program> Context::cached_program(const std::string& key) {
+  std::lock_guard lock(mutex_);
+  const auto it = index_.find(key);
+  if (it == index_.end()) return nullptr;
+  lru_.splice(lru_.begin(), lru_, it->second);
+  return it->second->program;
+}
+
+bool Context::host_inputs_vary(const Graph& graph) {
+  if (graph.constant_count() == 0) return false;
+  std::string key = structure_key(graph, false);
+  std::lock_guard lock(mutex_);
+  if (variants_.size() >= kMaxCounted) variants_.clear();
+  return ++variants_[std::move(key)] > kMaxVariants;
+}
+
+std::shared_ptr<runtime::Program> Context::new_program(std::string key, const Graph& graph) {
+  auto program = compile(std::make_shared<const Graph>(graph), {});
   std::lock_guard lock(mutex_);
   if (const auto it = index_.find(key); it != index_.end()) return it->second->program;
   key_bytes_ += key.size();
@@ -110,19 +130,20 @@ void Context::execute(std::span<LazyTensor* const> tensors) {
     if (build::data_of(t) == nullptr) pending.push_back(t);
   }
   if (pending.empty()) return;
-  build::Captured captured = build::capture(pending, {}, build::LeafMode::Inputs);
+  LazyCall call = lazy_call(pending);
+  const Graph& graph = call.captured.graph;
 
   std::vector<runtime::TensorArg> inputs;
-  std::vector<std::shared_ptr<ir::Buffer>> data = std::move(captured.input_data);
+  std::vector<std::shared_ptr<ir::Buffer>> data = std::move(call.captured.input_data);
   std::vector<std::vector<int64_t>> dims(data.size());
   for (size_t i = 0; i < data.size(); ++i) {
-    const ValueId v = captured.graph.graph_inputs()[i];
-    const auto d = captured.graph.dims(v);
+    const ValueId v = graph.graph_inputs()[i];
+    const auto d = graph.dims(v);
     dims[i].assign(d.begin(), d.end());
-    data[i] = ir::aligned(std::move(data[i]), ir::dtype_size(captured.graph.dtype(v)));
-    inputs.push_back({captured.graph.dtype(v), dims[i], data[i]->data()});
+    data[i] = ir::aligned(std::move(data[i]), ir::dtype_size(graph.dtype(v)));
+    inputs.push_back({graph.dtype(v), dims[i], data[i]->data()});
   }
-  const auto program = lazy_program(std::move(captured.graph));
+  const std::shared_ptr<runtime::Program>& program = call.program;
   std::vector<runtime::TensorResult> results(pending.size());
   count_run();
   try {

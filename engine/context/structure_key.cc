@@ -21,7 +21,7 @@ void append_text(std::string& out, std::string_view text) {
 
 }  // namespace
 
-std::string structure_key(const Graph& graph) {
+std::string structure_key(const Graph& graph, bool with_data) {
   std::string key;
   key.reserve(64 * graph.node_count() + 64);
   append(key, static_cast<uint32_t>(graph.node_count()));
@@ -31,7 +31,7 @@ std::string structure_key(const Graph& graph) {
     append(key, static_cast<uint8_t>(graph.dtype(v)));
     append(key, static_cast<uint8_t>(graph.dims(v).size()));
     for (ir::Dim d : graph.dims(v)) append(key, d);
-    if (!graph.is_constant(v)) continue;
+    if (!with_data || !graph.is_constant(v)) continue;
     const ir::Buffer& data = *graph.constant_data(v);
     append_text(key, {static_cast<const char*>(data.data()), data.bytes()});
   }
