@@ -6,6 +6,8 @@
 #include <hwy/foreach_target.h>  // must come before highway.h
 #include <hwy/highway.h>
 
+#include <algorithm>
+
 #include "backends/cpu/gemm_epilogue.h"
 #include "backends/cpu/math-inl.h"
 
@@ -14,6 +16,13 @@ namespace nef::cpu {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 namespace {  // units share the target's namespace
+
+// A block of the result: rows `ld` apart.
+template <typename T>
+struct Block {
+  T* c;
+  int64_t rows, cols, ld;
+};
 
 template <class D, class F>
 HWY_INLINE void map_row(D d, hn::TFromD<D>* HWY_RESTRICT c, int64_t n, const F& f) {
@@ -27,12 +36,15 @@ HWY_INLINE void map_row(D d, hn::TFromD<D>* HWY_RESTRICT c, int64_t n, const F& 
 
 // Unary steps. NaN passes through kRelu and kClip, as through the ops of that name.
 template <class D, class T = hn::TFromD<D>>
-void unary(D d, EpilogueOp op, T p0, T p1, T* c, int64_t n) {
+void unary(D d, EpilogueOp op, T p0, T p1, const Block<T>& block) {
   const auto zero = hn::Zero(d);
   const auto one = hn::Set(d, T(1));
   const auto a = hn::Set(d, p0), b = hn::Set(d, p1);
   const auto map = [&](const auto& f) {
-    map_row(d, c, n, [&](auto x, int64_t) HWY_ATTR { return f(x); });
+    for (int64_t i = 0; i < block.rows; ++i) {
+      map_row(d, block.c + i * block.ld, block.cols,
+              [&](auto x, int64_t) HWY_ATTR { return f(x); });
+    }
   };
   switch (op) {
     case EpilogueOp::kSquare: return map([&](auto x) HWY_ATTR { return hn::Mul(x, x); });
@@ -96,11 +108,28 @@ HWY_INLINE void with_operand(D d, const T* operand, int64_t col_stride, T* c, in
   });
 }
 
+template <typename T>
+int64_t operand_row(const EpilogueOperand<T>& operand, int64_t row) {
+  if (operand.row_stride != EpilogueOperand<T>::kGeneral) return row * operand.row_stride;
+  int64_t offset = 0;
+  for (int i = operand.rank - 1; i >= 0; --i) {
+    offset += row % operand.dims[i] * operand.strides[i];
+    row /= operand.dims[i];
+  }
+  return offset;
+}
+
 // NaN of either side wins in kMax and kMin.
 template <class D, class T = hn::TFromD<D>>
-void binary(D d, EpilogueOp op, T scale, const T* operand, int64_t col_stride, T* c, int64_t n) {
+void binary(D d, EpilogueOp op, T scale, const EpilogueOperand<T>& operand, int64_t row,
+            int64_t col, const Block<T>& block) {
   const auto s = hn::Set(d, scale);
-  const auto map = [&](const auto& f) { with_operand(d, operand, col_stride, c, n, f); };
+  const auto map = [&](const auto& f) {
+    for (int64_t i = 0; i < block.rows; ++i) {
+      const T* data = operand.data + operand_row(operand, row + i) + col * operand.col_stride;
+      with_operand(d, data, operand.col_stride, block.c + i * block.ld, block.cols, f);
+    }
+  };
   switch (op) {
     case EpilogueOp::kAdd:
       if (scale == T(1)) return map([&](auto x, auto y) HWY_ATTR { return hn::Add(x, y); });
@@ -123,29 +152,20 @@ void binary(D d, EpilogueOp op, T scale, const T* operand, int64_t col_stride, T
 }
 
 template <typename T>
-int64_t operand_row(const EpilogueOperand<T>& operand, int64_t row) {
-  if (operand.row_stride != EpilogueOperand<T>::kGeneral) return row * operand.row_stride;
-  int64_t offset = 0;
-  for (int i = operand.rank - 1; i >= 0; --i) {
-    offset += row % operand.dims[i] * operand.strides[i];
-    row /= operand.dims[i];
-  }
-  return offset;
-}
-
-template <typename T>
 void run(const EpilogueRun<T>& e, int64_t row, int64_t col, int64_t rows, int64_t cols, T* c,
          int64_t ldc) {
   const hn::CappedTag<T, 64 / sizeof(T)> d;
-  for (int64_t i = 0; i < rows; ++i, c += ldc) {
+  // Step by step over as many rows as stay in L1.
+  constexpr int64_t kElements = 16 * 1024 / sizeof(T);
+  const int64_t most = std::max<int64_t>(1, kElements / std::max<int64_t>(1, cols));
+  for (int64_t i = 0; i < rows; i += most) {
+    const Block<T> block = {c + i * ldc, std::min(most, rows - i), cols, ldc};
     for (int s = 0; s < e.count; ++s) {
-      const auto& operand = e.operands[s];
-      if (operand.data == nullptr) {
-        unary(d, e.ops[s], e.p0[s], e.p1[s], c, cols);
-        continue;
+      if (e.operands[s].data == nullptr) {
+        unary(d, e.ops[s], e.p0[s], e.p1[s], block);
+      } else {
+        binary(d, e.ops[s], e.p0[s], e.operands[s], row + i, col, block);
       }
-      const T* data = operand.data + operand_row(operand, row + i) + col * operand.col_stride;
-      binary(d, e.ops[s], e.p0[s], data, operand.col_stride, c, cols);
     }
   }
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// GELU and SiLU written out in elementwise ops become one op.
+// GELU, SiLU and HardSwish written out in elementwise ops become one op.
 //   gelu: x/2 * (1 + erf(x / sqrt(2))), or the tanh form
 //   silu: x * sigmoid(x)
+//   hard swish: x * clip(x + 3, 0, 6) / 6, or x * hard_sigmoid(x) of that slope
 #include <numbers>
 
 #include "engine/optimize/match.h"
@@ -40,6 +41,9 @@ class Gelu {
       if (p.coefficient == 1 && is_sigmoid_of(other, x)) {
         return rewriter_.rewrite(n, NEF_OP_SILU, {&x, 1}, AttrBuilder(NEF_OP_SILU).build());
       }
+      if (is_hard_swish(p.coefficient, other, x)) {
+        return rewriter_.rewrite(n, NEF_OP_HARD_SWISH, {&x, 1}, {});
+      }
       if (!Matcher::near(p.coefficient, 0.5)) continue;
       const NodeId one_plus = match_.made_by(other, NEF_OP_ADD);
       const ValueId inner = one_plus == kNone ? kNone : match_.beside_number(one_plus, 1);
@@ -57,6 +61,22 @@ class Gelu {
   bool is_sigmoid_of(ValueId v, ValueId x) const {
     const NodeId n = match_.made_by(v, NEF_OP_SIGMOID);
     return n != kNone && match_.input(n, 0) == x;
+  }
+
+  bool is_hard_swish(double coefficient, ValueId v, ValueId x) const {
+    if (const NodeId n = match_.made_by(v, NEF_OP_HARD_SIGMOID); n != kNone) {
+      return coefficient == 1 && match_.input(n, 0) == x &&
+             Matcher::near(graph_.attrs(n).f(NEF_HARD_SIGMOID_ALPHA, 0.2), 1.0 / 6) &&
+             Matcher::near(graph_.attrs(n).f(NEF_HARD_SIGMOID_BETA, 0.5), 0.5);
+    }
+    const NodeId clip = match_.made_by(v, NEF_OP_CLIP);
+    if (clip == kNone || !Matcher::near(coefficient, 1.0 / 6)) return false;
+    if (match_.number(match_.input(clip, 1)) != 0.0 ||
+        match_.number(match_.input(clip, 2)) != 6.0) {
+      return false;
+    }
+    const NodeId sum = match_.made_by(match_.input(clip, 0), NEF_OP_ADD);
+    return sum != kNone && match_.beside_number(sum, 3) == x;
   }
 
   bool is_erf_of(ValueId v, ValueId x) const {
@@ -101,7 +121,8 @@ class Gelu {
 
 bool can_have_gelu(const Graph& graph) {
   return graph.may_have(NEF_OP_ERF) || graph.may_have(NEF_OP_TANH) ||
-         graph.may_have(NEF_OP_SIGMOID);
+         graph.may_have(NEF_OP_SIGMOID) || graph.may_have(NEF_OP_HARD_SIGMOID) ||
+         graph.may_have(NEF_OP_CLIP);
 }
 
 bool match_gelu(Graph& graph, const Options&) { return Gelu(graph).run(); }

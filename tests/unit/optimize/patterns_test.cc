@@ -165,6 +165,60 @@ TEST_F(Patterns, Silu) {
   EXPECT_LT(difference(), 1e-6f);
 }
 
+TEST_F(Patterns, HardSwish) {
+  const ValueId x = input("x", {4, 33});
+  const ValueId clip = op(NEF_OP_CLIP, {op(NEF_OP_ADD, {x, number(3)}), number(0), number(6)});
+  graph.add_output("y", op(NEF_OP_DIV, {op(NEF_OP_MUL, {x, clip}), number(6)}));
+  EXPECT_EQ(count(optimised(), NEF_OP_HARD_SWISH), 1u);
+  EXPECT_EQ(optimised().node_count(), 1u);
+  EXPECT_LT(difference(), 1e-6f);
+}
+
+TEST_F(Patterns, HardSwishOnlyOfTheSameValue) {
+  const ValueId x = input("x", {4}), z = input("z", {4});
+  const ValueId clip = op(NEF_OP_CLIP, {op(NEF_OP_ADD, {z, number(3)}), number(0), number(6)});
+  graph.add_output("y", op(NEF_OP_DIV, {op(NEF_OP_MUL, {x, clip}), number(6)}));
+  EXPECT_EQ(count(optimised(), NEF_OP_HARD_SWISH), 0u);
+}
+
+TEST_F(Patterns, WhatScalesAndShiftsChannelsBecomesPartOfAConvolution) {
+  const auto some = [this](std::vector<int64_t> dims, float step) {
+    std::vector<float> data(static_cast<size_t>(ir::element_count(dims)));
+    for (size_t i = 0; i < data.size(); ++i) data[i] = 0.25f + step * static_cast<float>(i % 7);
+    return constant(dims, data);
+  };
+  const ValueId x = input("x", {2, 3, 5, 6});
+  ValueId y = op(NEF_OP_CONV, {x, some({4, 3, 3, 3}, 0.1f)});
+  y = op(NEF_OP_BATCH_NORMALIZATION,
+         {y, some({4}, 0.3f), some({4}, -0.2f), some({4}, 0.7f), some({4}, 0.4f)});
+  y = op(NEF_OP_MUL, {some({4, 1, 1}, -0.3f), y});
+  y = op(NEF_OP_ADD, {y, some({1, 4, 1, 1}, 0.5f)});
+  y = op(NEF_OP_SUB, {op(NEF_OP_DIV, {y, number(3)}), some({1}, 1)});
+  graph.add_output("y", y);
+  EXPECT_EQ(optimised().node_count(), 1u);
+  EXPECT_EQ(count(optimised(), NEF_OP_CONV), 1u);
+  EXPECT_LT(difference(), 2e-5f);
+}
+
+TEST_F(Patterns, AConvolutionKeepsWhatIsNotConstantPerChannel) {
+  const ValueId x = input("x", {1, 2, 3, 4});
+  const ValueId w = constant({2, 2, 1, 1}, {1, 2, 3, 4});
+  const ValueId conv = op(NEF_OP_CONV, {x, w});
+  const ValueId by_column = op(NEF_OP_MUL, {conv, constant({4}, {1, 2, 3, 4})});
+  const ValueId twice = op(NEF_OP_CONV, {x, w});
+  const ValueId shared = op(NEF_OP_ADD, {op(NEF_OP_MUL, {twice, number(2)}), twice});
+  const ValueId infinite = op(NEF_OP_MUL, {op(NEF_OP_CONV, {x, w}), number(INFINITY)});
+  const ValueId reversed = op(NEF_OP_SUB, {number(1), op(NEF_OP_CONV, {x, w})});
+  graph.add_output("a", by_column);
+  graph.add_output("b", shared);
+  graph.add_output("c", infinite);
+  graph.add_output("d", reversed);
+  const Graph out = optimised();
+  EXPECT_EQ(count(out, NEF_OP_MUL), 3u);
+  EXPECT_EQ(count(out, NEF_OP_ADD), 1u);
+  EXPECT_EQ(count(out, NEF_OP_SUB), 1u);
+}
+
 TEST_F(Patterns, LayerNorm) {
   const ValueId x = input("x", {6, 33});
   const ValueId scale = constant({33}, std::vector<float>(33, 1.5f));
