@@ -101,6 +101,12 @@ BlasLtApi open_blaslt() {
   NEF_CUDA_BLASLT(NEF_CUDA_FIND)
   return api;
 }
+DnnApi open_dnn() {
+  void* library = open_library({"libcudnn.so.9", "libcudnn.so.8"}, nullptr);
+  DnnApi api;
+  NEF_CUDA_DNN(NEF_CUDA_FIND)
+  return api;
+}
 #undef NEF_CUDA_FIND
 
 }  // namespace
@@ -116,6 +122,10 @@ const NvrtcApi& nvrtc() {
 }
 const BlasLtApi& blaslt() {
   static const BlasLtApi api = open_blaslt();
+  return api;
+}
+const DnnApi& dnn() {
+  static const DnnApi api = open_dnn();
   return api;
 }
 

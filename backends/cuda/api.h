@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 
-// The few types, numbers and entry points of CUDA's driver, NVRTC and cuBLASLt that are used: they
-// are opened at run time. tests/unit/cuda/headers_test.cc holds them against a toolkit where one is
-// installed.
+// The few types, numbers and entry points of CUDA's driver, NVRTC, cuBLASLt and cuDNN that are
+// used: they are opened at run time. tests/unit/cuda/headers_test.cc holds them against a toolkit
+// where one is installed.
 namespace nef::cuda {
 
 // ---- driver
@@ -148,6 +148,49 @@ constexpr uint32_t kReductionInComputeType = 2;  // cublasLtReductionScheme_t
     (LtHandle, LtDesc, const void*, const void*, LtLayout, const void*, LtLayout, const void*,  \
      const void*, LtLayout, void*, LtLayout, const LtAlgo*, void*, size_t, CUstream))
 
+// ---- cuDNN
+
+using cudnnStatus = int;
+using DnnHandle = struct cudnnContext*;
+using DnnTensor = struct cudnnTensorStruct*;
+using DnnFilter = struct cudnnFilterStruct*;
+using DnnConvolution = struct cudnnConvolutionStruct*;
+struct DnnAlgoPerf {
+  int algo;
+  cudnnStatus status;
+  float time;
+  size_t memory;
+  int determinism, math;
+  int reserved[3];
+};
+constexpr int kDnnFloat = 0, kDnnDouble = 1, kDnnHalf = 2, kDnnBfloat16 = 9;  // cudnnDataType_t
+constexpr int kDnnNchw = 0;                                                   // cudnnTensorFormat_t
+constexpr int kDnnCrossCorrelation = 1;             // cudnnConvolutionMode_t
+constexpr int kDnnTensorMath = 1, kDnnFmaMath = 3;  // cudnnMathType_t
+
+#define NEF_CUDA_DNN(X)                                                                           \
+  X(create, cudnnCreate, cudnnStatus, (DnnHandle*))                                               \
+  X(destroy, cudnnDestroy, cudnnStatus, (DnnHandle))                                              \
+  X(set_stream, cudnnSetStream, cudnnStatus, (DnnHandle, CUstream))                               \
+  X(tensor_create, cudnnCreateTensorDescriptor, cudnnStatus, (DnnTensor*))                        \
+  X(tensor_destroy, cudnnDestroyTensorDescriptor, cudnnStatus, (DnnTensor))                       \
+  X(tensor_set, cudnnSetTensorNdDescriptor, cudnnStatus,                                          \
+    (DnnTensor, int, int, const int*, const int*))                                                \
+  X(filter_create, cudnnCreateFilterDescriptor, cudnnStatus, (DnnFilter*))                        \
+  X(filter_destroy, cudnnDestroyFilterDescriptor, cudnnStatus, (DnnFilter))                       \
+  X(filter_set, cudnnSetFilterNdDescriptor, cudnnStatus, (DnnFilter, int, int, int, const int*))  \
+  X(convolution_create, cudnnCreateConvolutionDescriptor, cudnnStatus, (DnnConvolution*))         \
+  X(convolution_destroy, cudnnDestroyConvolutionDescriptor, cudnnStatus, (DnnConvolution))        \
+  X(convolution_set, cudnnSetConvolutionNdDescriptor, cudnnStatus,                                \
+    (DnnConvolution, int, const int*, const int*, const int*, int, int))                          \
+  X(convolution_groups, cudnnSetConvolutionGroupCount, cudnnStatus, (DnnConvolution, int))        \
+  X(convolution_math, cudnnSetConvolutionMathType, cudnnStatus, (DnnConvolution, int))            \
+  X(algorithms, cudnnGetConvolutionForwardAlgorithm_v7, cudnnStatus,                              \
+    (DnnHandle, DnnTensor, DnnFilter, DnnConvolution, DnnTensor, int, int*, DnnAlgoPerf*))        \
+  X(forward, cudnnConvolutionForward, cudnnStatus,                                                \
+    (DnnHandle, const void*, DnnTensor, const void*, DnnFilter, const void*, DnnConvolution, int, \
+     void*, size_t, const void*, DnnTensor, void*))
+
 #define NEF_CUDA_FIELD(name, symbol, result, parameters) result(*name) parameters = nullptr;
 struct DriverApi {
   NEF_CUDA_DRIVER(NEF_CUDA_FIELD)
@@ -158,6 +201,9 @@ struct NvrtcApi {
 struct BlasLtApi {
   NEF_CUDA_BLASLT(NEF_CUDA_FIELD)
 };
+struct DnnApi {
+  NEF_CUDA_DNN(NEF_CUDA_FIELD)
+};
 #undef NEF_CUDA_FIELD
 
 // Opens a library and fills its table, once per process. Throws NEF_BACKEND_UNAVAILABLE with the
@@ -167,6 +213,7 @@ struct BlasLtApi {
 const DriverApi& driver();
 const NvrtcApi& nvrtc();
 const BlasLtApi& blaslt();
+const DnnApi& dnn();
 
 // Throws what a result of the driver means: out of memory, a lost device, or a bug.
 void check(CUresult result, const char* what);

@@ -391,4 +391,26 @@ void CudaDevice::gemm(const gpu::Gemm& g, gpu::Stream& stream) {
   blas()->multiply(g, s.workspace(), s.get());
 }
 
+Dnn* CudaDevice::dnn_library() {
+  const Current current(context());
+  std::lock_guard lock(mutex_);
+  if (!dnn_tried_) {
+    dnn_tried_ = true;
+    try {
+      dnn_ = std::make_unique<Dnn>();
+    } catch (const BackendError&) {
+      // Our own kernels convolve then.
+    }
+  }
+  return dnn_.get();
+}
+
+bool CudaDevice::conv(const gpu::Conv& c, gpu::Stream& stream) {
+  Dnn* library = dnn_library();
+  if (library == nullptr) return false;
+  const Current current(context());
+  auto& s = static_cast<CudaStream&>(stream);
+  return library->convolve(c, s.workspace(), BlasLt::kWorkspace, s.get());
+}
+
 }  // namespace nef::cuda

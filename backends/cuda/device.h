@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "backends/cuda/api.h"
+#include "backends/cuda/conv.h"
 #include "backends/cuda/gemm.h"
 #include "backends/gpu/device.h"
 
@@ -38,7 +39,7 @@ class CudaStream : public gpu::Stream {
   void* fault_on_device() override { return fault_device_; }
   gpu::Fault& fault() override { return *fault_; }
   CUstream get() const { return stream_; }
-  // For cuBLASLt; made when first asked for. The context is current.
+  // For cuBLASLt and cuDNN; made when first asked for. The context is current.
   void* workspace();
 
  private:
@@ -71,6 +72,8 @@ class CudaDevice : public gpu::Device {
               gpu::Stream& stream) override;
   bool has_gemm(nef_dtype dtype) const override;
   void gemm(const gpu::Gemm& g, gpu::Stream& stream) override;
+  bool has_conv() override { return dnn_library() != nullptr; }
+  bool conv(const gpu::Conv& c, gpu::Stream& stream) override;
 
   // The context, made when first asked for.
   CUcontext context();
@@ -93,6 +96,7 @@ class CudaDevice : public gpu::Device {
   void stage_in(CUdeviceptr dst, const char* src, size_t bytes);
   void stage_out(char* dst, CUdeviceptr src, size_t bytes);
   BlasLt* blas() const;
+  Dnn* dnn_library();
 
   CUdevice device_ = 0;
   gpu::DeviceInfo info_;
@@ -107,6 +111,8 @@ class CudaDevice : public gpu::Device {
   std::vector<gpu::Fault*> faults_;
   mutable bool blas_tried_ = false;
   mutable std::unique_ptr<BlasLt> blas_;
+  bool dnn_tried_ = false;
+  std::unique_ptr<Dnn> dnn_;
 };
 
 }  // namespace nef::cuda

@@ -62,6 +62,21 @@ struct Gemm {
   void* d = nullptr;
 };
 
+// y = x convolved with w + beta * y, all dense with channels before the spatial axes.
+struct Conv {
+  static constexpr int kMostAxes = 3;
+  nef_dtype dtype = NEF_FLOAT32;
+  int rank = 2;  // spatial axes
+  int64_t batch = 0, channels = 0, filters = 0, groups = 1;
+  int64_t in[kMostAxes], out[kMostAxes], kernel[kMostAxes];
+  int64_t stride[kMostAxes], dilation[kMostAxes];
+  int64_t pad[kMostAxes];  // on either side
+  const void* x = nullptr;
+  const void* w = nullptr;
+  double beta = 0;
+  void* y = nullptr;
+};
+
 struct DeviceInfo {
   std::string description, arch;
   uint64_t memory_bytes = 0;
@@ -100,6 +115,9 @@ class Device {
   // Does a library multiply matrices of this dtype? Else the kernels of this folder do.
   virtual bool has_gemm(nef_dtype dtype) const = 0;
   virtual void gemm(const Gemm& g, Stream& stream) = 0;
+  // A library for convolutions; `conv` is false when it does not take one.
+  virtual bool has_conv() { return false; }
+  virtual bool conv(const Conv&, Stream&) { return false; }
 };
 
 // The devices of one vendor.

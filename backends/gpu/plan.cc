@@ -3,7 +3,7 @@
 // only when it leaves the region or an op of another kind makes or reads it.
 #include <set>
 
-#include "backends/gpu/stage.h"
+#include "backends/gpu/kernel.h"
 
 namespace nef::gpu {
 namespace {
@@ -13,6 +13,7 @@ size_t aligned(size_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
 
 // Inputs that the op table marks as host inputs, of the ops served here.
 bool is_host_input(nef_op op, size_t i) {
+  if (const OpKernel* k = find_kernel(op)) return i < 32 && (k->host_inputs >> i & 1) != 0;
   if (is_reduction(op)) return i == 1;
   switch (op) {
     case NEF_OP_RESHAPE:
@@ -26,6 +27,27 @@ bool is_host_input(nef_op op, size_t i) {
     case NEF_OP_PAD: return i == 1 || i == 3;
     case NEF_OP_CONSTANT_OF_SHAPE: return i == 0;
     default: return false;
+  }
+}
+
+// Why an op is left to the CPU.
+const char* why_not(nef_op op) {
+  switch (op) {
+    case NEF_OP_NONZERO:
+    case NEF_OP_COMPRESS:
+    case NEF_OP_UNIQUE:
+    case NEF_OP_NON_MAX_SUPPRESSION:
+      return "the size of its result depends on data, which the host must know first";
+    case NEF_OP_HANN_WINDOW:
+    case NEF_OP_HAMMING_WINDOW:
+    case NEF_OP_BLACKMAN_WINDOW:
+    case NEF_OP_MEL_WEIGHT_MATRIX: return "a small tensor made of numbers that the host has";
+    case NEF_OP_DFT:
+    case NEF_OP_STFT: return "no GPU kernel does Fourier transforms";
+    case NEF_OP_DET: return "elimination goes column by column, too little at once for a GPU";
+    case NEF_OP_MULTINOMIAL: return "its picks follow sums in order, the same on every device";
+    case NEF_OP_TF_IDF_VECTORIZER: return "it looks words up, which a GPU does no faster";
+    default: return "no GPU kernel does this op";
   }
 }
 
@@ -84,7 +106,9 @@ void Plan::add_stages() {
     else if (is_line_op(node.op)) stages_.push_back(line_stage(region_, node));
     else if (is_attention(node.op)) stages_.push_back(attention_stage(region_, node));
     else if (is_movement(node.op)) stages_.push_back(movement_stage(region_, node));
-    else throw Refusal{"no GPU kernel does this op"};
+    else if (const OpKernel* k = find_kernel(node.op))
+      stages_.push_back(kernel_stage(*k, region_, node));
+    else throw Refusal{why_not(node.op)};
     touched_.push_back({in, out});
   }
   for (const auto& stage : stages_) {

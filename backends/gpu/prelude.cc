@@ -24,6 +24,11 @@ template <class T> static inline T nef_xor(T v, int mask) {
   nef_barrier();
   return r;
 }
+static inline unsigned long long atomicMax(unsigned long long* p, unsigned long long v) {
+  const unsigned long long old = *p;
+  if (v > old) *p = v;
+  return old;
+}
 #define threadIdx nef_thread
 #define blockIdx nef_block
 #define blockDim nef_threads

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Reduce family over any axes.
+// The Reduce family over any axes, and the global pools, which reduce all spatial ones.
 #include "backends/gpu/stage.h"
 
 namespace nef::gpu {
@@ -18,6 +18,7 @@ Fold fold_of(nef_op op, nef_dtype t) {
   const Fold plain{sum, "A(0)", "A(x)", "op_add(a, b)", "a"};
   switch (op) {
     case NEF_OP_REDUCE_SUM: return plain;
+    case NEF_OP_GLOBAL_AVERAGE_POOL:
     case NEF_OP_REDUCE_MEAN:
       return {sum, "A(0)", "A(x)", "op_add(a, b)", flt ? "a / A(n)" : "n == 0 ? A(0) : a / A(n)"};
     case NEF_OP_REDUCE_PROD:
@@ -32,6 +33,7 @@ Fold fold_of(nef_op op, nef_dtype t) {
     case NEF_OP_REDUCE_L2:
       return {"f64", "A(0)", "A(x) * A(x)", "a + b",
               flt ? "sqrt(a)" : "saturated<" + c + ">(sqrt(a))"};
+    case NEF_OP_GLOBAL_MAX_POOL:
     case NEF_OP_REDUCE_MAX: return {c, "least<A>()", "x", "op_max(a, b)", "a"};
     case NEF_OP_REDUCE_MIN: return {c, "most<A>()", "x", "op_min(a, b)", "a"};
     case NEF_OP_REDUCE_LOG_SUM:
@@ -123,6 +125,10 @@ NEF_KERNEL(combine, ReduceP) {
 }
 )device";
 
+bool is_global_pool(nef_op op) {
+  return op == NEF_OP_GLOBAL_AVERAGE_POOL || op == NEF_OP_GLOBAL_MAX_POOL;
+}
+
 // How threads share the work of one call.
 struct Shape {
   Walk kept, reduced;
@@ -173,9 +179,7 @@ class Reduction : public Stage {
   }
 
  private:
-  Shape shape(const Values& values) const {
-    const Dims x = values.dims(node_.inputs[0]);
-    bool reduce[NEF_MAX_RANK] = {};
+  void find_axes(const Values& values, const Dims& x, bool* reduce) const {
     const int64_t n_axes = node_.has_input(1) ? values.count(node_.inputs[1]) : 0;
     // The whole family has this attribute in the same slot.
     const bool noop = nef_attr_int(node_.attrs(), NEF_REDUCE_SUM_NOOP_WITH_EMPTY_AXES, 0) != 0;
@@ -190,6 +194,12 @@ class Reduction : public Stage {
       }
       reduce[d] = true;
     }
+  }
+  Shape shape(const Values& values) const {
+    const Dims x = values.dims(node_.inputs[0]);
+    bool reduce[NEF_MAX_RANK] = {};
+    if (is_global_pool(node_.op)) std::fill(reduce + 2, reduce + x.rank, true);
+    else find_axes(values, x, reduce);
     const Dims dense = dense_steps(x);
     Shape s;
     s.kept.steps.resize(1);
@@ -246,7 +256,9 @@ bool is_reduction(nef_op op) {
     case NEF_OP_REDUCE_L2:
     case NEF_OP_REDUCE_SUM_SQUARE:
     case NEF_OP_REDUCE_LOG_SUM:
-    case NEF_OP_REDUCE_LOG_SUM_EXP: return true;
+    case NEF_OP_REDUCE_LOG_SUM_EXP:
+    case NEF_OP_GLOBAL_AVERAGE_POOL:
+    case NEF_OP_GLOBAL_MAX_POOL: return true;
     default: return false;
   }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/gpu/stage.h"
 
+#include "backends/shared/elements.h"
+
 namespace nef::gpu {
 
 Dims dense_steps(const Dims& dims) {
@@ -45,17 +47,17 @@ void Walk::simplify() {
   for (Dims& s : steps) s.rank = kept;
 }
 
-int64_t Values::host_int(int32_t v, int64_t i) const {
+const char* Values::host_data(int32_t v) const {
   const Value& value = region_.values[static_cast<size_t>(v)];
   const void* data = value.kind == NEF_VALUE_LITERAL ? value.literal.data() : tensors_[v].data;
-  if (value.dtype == NEF_INT32) {
-    int32_t narrow;
-    std::memcpy(&narrow, static_cast<const char*>(data) + 4 * i, 4);
-    return narrow;
-  }
-  int64_t wide;
-  std::memcpy(&wide, static_cast<const char*>(data) + 8 * i, 8);
-  return wide;
+  return static_cast<const char*>(data);
+}
+
+int64_t Values::host_int(int32_t v, int64_t i) const {
+  return backends::integer_at(dtype(v), host_data(v), i);
+}
+double Values::host_number(int32_t v, int64_t i) const {
+  return backends::number_at(dtype(v), host_data(v), i);
 }
 
 }  // namespace nef::gpu

@@ -71,8 +71,12 @@ class Values {
   char* data(int32_t v) const { return data_ == nullptr ? nullptr : data_[v]; }
   // Integer i of a host input.
   int64_t host_int(int32_t v, int64_t i) const;
+  // Any number of a host input as a double.
+  double host_number(int32_t v, int64_t i) const;
 
  private:
+  const char* host_data(int32_t v) const;
+
   const Region& region_;
   const nef_backend_tensor* tensors_;
   char* const* data_;

@@ -18,6 +18,10 @@
 #include <cublasLt.h>
 #define NEF_HAS_CUBLASLT_H 1
 #endif
+#if __has_include(<cudnn.h>)
+#include <cudnn.h>
+#define NEF_HAS_CUDNN_H 1
+#endif
 
 namespace nef::cuda {
 namespace {
@@ -64,6 +68,18 @@ static_assert(sizeof(CUmemPoolProps) == sizeof(MemPoolProps) &&
 #define NEF_CHECK(name, symbol, result, parameters) NEF_CHECK_ENTRY(NvrtcApi, name, symbol)
 NEF_CUDA_NVRTC(NEF_CHECK)
 #undef NEF_CHECK
+#endif
+
+#ifdef NEF_HAS_CUDNN_H
+#define NEF_CHECK(name, symbol, result, parameters) NEF_CHECK_ENTRY(DnnApi, name, symbol)
+NEF_CUDA_DNN(NEF_CHECK)
+#undef NEF_CHECK
+static_assert(CUDNN_DATA_FLOAT == kDnnFloat && CUDNN_DATA_DOUBLE == kDnnDouble &&
+              CUDNN_DATA_HALF == kDnnHalf && CUDNN_DATA_BFLOAT16 == kDnnBfloat16 &&
+              CUDNN_TENSOR_NCHW == kDnnNchw && CUDNN_CROSS_CORRELATION == kDnnCrossCorrelation &&
+              CUDNN_TENSOR_OP_MATH == kDnnTensorMath && CUDNN_FMA_MATH == kDnnFmaMath);
+static_assert(sizeof(cudnnConvolutionFwdAlgoPerf_t) == sizeof(DnnAlgoPerf) &&
+              offsetof(cudnnConvolutionFwdAlgoPerf_t, memory) == offsetof(DnnAlgoPerf, memory));
 #endif
 
 #ifdef NEF_HAS_CUBLASLT_H
