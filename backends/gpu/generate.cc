@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random numbers, which are a function of the seed and the place; and LinearAttention.
+// Random numbers, which are a function of the seed and the place, to the last bit on every device;
+// and LinearAttention.
 #include <cmath>
 
 #include "backends/gpu/kernel.h"
@@ -18,10 +19,10 @@ DEV f64 unit(u64 seed, u64 counter) {
   const u64 step = 0x9e3779b97f4a7c15ull;
   return f64(mix(mix(seed + step) + (counter + 1) * step) >> 11) * 0x1p-53;
 }
-DEV f64 normal(u64 seed, u64 counter) {
-  const f64 u = 1 - unit(seed, 2 * counter), v = unit(seed, 2 * counter + 1);
-  return sqrt(-2 * log(u)) * cos(2 * 3.141592653589793 * v);
-}
+// A product that is rounded before it is added to.
+#ifdef NEF_HOST
+#define __dmul_rn(a, b) ((a) * (b))
+#endif
 struct P { Y* y; const X* x; i64 n; u64 seed; f64 low; f64 range; };
 NEF_KERNEL(random, P) {
   for (i64 i = thread_id(); i < p.n; i += thread_count()) put_number(p.y[i], $VALUE$);
@@ -30,8 +31,7 @@ NEF_KERNEL(random, P) {
 
 std::string random_source(const Region& region, const Node& node) {
   const nef_dtype y = region.output(node, 0).dtype;
-  const char* value = "p.low + p.range * unit(p.seed, u64(i))";
-  if (node.op == NEF_OP_RANDOM_NORMAL) value = "p.low + p.range * normal(p.seed, u64(i))";
+  const char* value = "p.low + __dmul_rn(p.range, unit(p.seed, u64(i)))";
   if (node.op == NEF_OP_BERNOULLI) value = "unit(p.seed, u64(i)) < f64(ld(p.x[i])) ? 1.0 : 0.0";
   const bool reads = node.op == NEF_OP_BERNOULLI;
   return fill((type_text("X", reads ? region.input(node, 0).dtype : y) + type_text("Y", y) +
@@ -45,11 +45,7 @@ void launch_random(const Call& c, Module* module) {
   if (n == 0) return;
   double low = 0, range = 1;
   int64_t seed = 0;
-  if (c.op() == NEF_OP_RANDOM_NORMAL) {
-    seed = c.attr_int(NEF_RANDOM_NORMAL_SEED);
-    low = c.attr_float(NEF_RANDOM_NORMAL_MEAN);
-    range = c.attr_float(NEF_RANDOM_NORMAL_SCALE, 1);
-  } else if (c.op() == NEF_OP_RANDOM_UNIFORM) {
+  if (c.op() == NEF_OP_RANDOM_UNIFORM) {
     seed = c.attr_int(NEF_RANDOM_UNIFORM_SEED);
     low = c.attr_float(NEF_RANDOM_UNIFORM_LOW);
     range = c.attr_float(NEF_RANDOM_UNIFORM_HIGH, 1) - low;
@@ -120,7 +116,6 @@ void launch_linear(const Call& c, Module* module) {
 
 constexpr OpKernel kKernels[] = {
     {NEF_OP_RANDOM_UNIFORM, "random", random_source, launch_random, nullptr, 1u << 0},
-    {NEF_OP_RANDOM_NORMAL, "random", random_source, launch_random, nullptr, 1u << 0},
     {NEF_OP_BERNOULLI, "random", random_source, launch_random},
     {NEF_OP_LINEAR_ATTENTION, "linear attention", linear_source, launch_linear, linear_scratch},
 };

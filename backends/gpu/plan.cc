@@ -45,6 +45,8 @@ const char* why_not(nef_op op) {
     case NEF_OP_DFT:
     case NEF_OP_STFT: return "no GPU kernel does Fourier transforms";
     case NEF_OP_DET: return "elimination goes column by column, too little at once for a GPU";
+    case NEF_OP_RANDOM_NORMAL:
+      return "its numbers are the same on every device, and a GPU's logarithm rounds otherwise";
     case NEF_OP_MULTINOMIAL: return "its picks follow sums in order, the same on every device";
     case NEF_OP_TF_IDF_VECTORIZER: return "it looks words up, which a GPU does no faster";
     default: return "no GPU kernel does this op";

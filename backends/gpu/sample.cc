@@ -10,9 +10,8 @@ namespace {
 
 constexpr const char* kGrid = R"device(
 constexpr i32 R = $R$;
-constexpr i32 kMode = $MODE$;        // 0 linear, 1 nearest, 2 cubic
-constexpr i32 kPadding = $PADDING$;  // 0 zeros, 1 border, 2 reflection
-struct P { X* y; const X* x; const G* grid; i64 n; i64 channels; i64 places; i64 plane; i64 align; i64 size[R]; };
+// mode: 0 linear, 1 nearest, 2 cubic; padding: 0 zeros, 1 border, 2 reflection
+struct P { X* y; const X* x; const G* grid; i64 n; i64 channels; i64 places; i64 plane; i64 align; i64 mode; i64 padding; i64 size[R]; };
 struct Taps { i32 count; i64 at[4]; f64 weight[4]; };
 // Mirrored at both ends until it lies between them.
 DEV f64 reflected(f64 x, f64 low, f64 high) {
@@ -27,20 +26,22 @@ DEV i64 padded(f64 at, f64 size, f64 low, f64 high, i32 padding) {
   if (padding == 2) return i64(clamped(rint(reflected(at, low, high)), 0.0, size - 1));
   return at >= 0 && at < size ? i64(at) : -1;
 }
-DEV Taps taps_of(f64 coordinate, i64 whole_size, bool align) {
+DEV Taps taps_of(f64 coordinate, i64 whole_size, const P& p) {
+  const bool align = p.align != 0;
+  const i32 mode = i32(p.mode), padding = i32(p.padding);
   const f64 size = f64(whole_size), low = align ? 0.0 : -0.5, high = align ? size - 1 : size - 0.5;
   f64 x = align ? (coordinate + 1) / 2 * (size - 1) : ((coordinate + 1) * size - 1) / 2;
   x = x == x ? clamped(x, -1e9, 1e9) : -1e9;
   Taps t;
-  if (kMode == 1) {
+  if (mode == 1) {
     t.count = 1;
     t.weight[0] = 1;
-    t.at[0] = kPadding == 2 ? padded(rint(reflected(x, low, high)), size, low, high, 1) : padded(rint(x), size, low, high, kPadding);
+    t.at[0] = padding == 2 ? padded(rint(reflected(x, low, high)), size, low, high, 1) : padded(rint(x), size, low, high, padding);
     return t;
   }
-  if (kMode == 0) {
-    if (kPadding == 1) x = clamped(x, 0.0, size - 1);
-    if (kPadding == 2) x = clamped(reflected(x, low, high), 0.0, size - 1);
+  if (mode == 0) {
+    if (padding == 1) x = clamped(x, 0.0, size - 1);
+    if (padding == 2) x = clamped(reflected(x, low, high), 0.0, size - 1);
     const f64 base = floor(x);
     t.count = 2;
     t.weight[1] = x - base;
@@ -54,7 +55,7 @@ DEV Taps taps_of(f64 coordinate, i64 whole_size, bool align) {
   for (i32 k = 0; k < 4; ++k) {
     const bool near = k == 1 || k == 2;
     t.weight[k] = near ? ((a + 2) * d[k] - (a + 3)) * d[k] * d[k] + 1 : ((a * d[k] - 5 * a) * d[k] + 8 * a) * d[k] - 4 * a;
-    t.at[k] = padded(base + k - 1, size, low, high, kPadding);
+    t.at[k] = padded(base + k - 1, size, low, high, padding);
   }
   return t;
 }
@@ -62,7 +63,7 @@ DEV Taps taps_of(f64 coordinate, i64 whole_size, bool align) {
 NEF_KERNEL(grid_sample, P) {
   for (i64 i = thread_id(); i < p.n; i += thread_count()) {
     Taps taps[R];
-    for (i32 d = 0; d < R; ++d) taps[d] = taps_of(f64(ld(p.grid[i * R + R - 1 - d])), p.size[d], p.align != 0);
+    for (i32 d = 0; d < R; ++d) taps[d] = taps_of(f64(ld(p.grid[i * R + R - 1 - d])), p.size[d], p);
     const i64 image = i / p.places, place = i % p.places;
     for (i64 ch = image * p.channels + blockIdx.y; ch < (image + 1) * p.channels; ch += gridDim.y) {
       i32 k[R];
@@ -93,18 +94,10 @@ NEF_KERNEL(grid_sample, P) {
 std::string grid_source(const Region& region, const Node& node) {
   const Value& x = region.input(node, 0);
   if (x.rank() < 3) throw Refusal{"GridSample without spatial axes"};
-  const std::string_view mode = attr_string(node, NEF_GRID_SAMPLE_MODE);
-  const std::string_view padding = attr_string(node, NEF_GRID_SAMPLE_PADDING_MODE);
   return fill((type_text("X", x.dtype) + type_text("G", region.input(node, 1).dtype) +
                kKernelCommon + kGrid)
                   .c_str(),
-              {{"R", std::to_string(x.rank() - 2)},
-               {"MODE", mode == "cubic"     ? "2"
-                        : mode == "nearest" ? "1"
-                                            : "0"},
-               {"PADDING", padding == "border"       ? "1"
-                           : padding == "reflection" ? "2"
-                                                     : "0"}});
+              {{"R", std::to_string(x.rank() - 2)}});
 }
 
 void launch_grid(const Call& c, Module* module) {
@@ -114,7 +107,12 @@ void launch_grid(const Call& c, Module* module) {
   if (plane == 0) throw BackendError(NEF_SHAPE_MISMATCH, "GridSample: there is nothing to sample");
   Params p;
   p.add(c.to()).add(c.from()).add(c.from(1)).add(n).add(x.at[1]).add(places).add(plane);
-  p.add(c.attr_int(NEF_GRID_SAMPLE_ALIGN_CORNERS)).add(x.at + 2, x.rank - 2, x.rank - 2, 1);
+  const std::string_view mode = c.string(NEF_GRID_SAMPLE_MODE);
+  const std::string_view padding = c.string(NEF_GRID_SAMPLE_PADDING_MODE);
+  p.add(c.attr_int(NEF_GRID_SAMPLE_ALIGN_CORNERS));
+  p.add(int64_t{mode == "cubic" ? 2 : mode == "nearest" ? 1 : 0});
+  p.add(int64_t{padding == "border" ? 1 : padding == "reflection" ? 2 : 0});
+  p.add(x.at + 2, x.rank - 2, x.rank - 2, 1);
   Grid grid = grid_for(n);
   grid.y = std::clamp<int64_t>((int64_t{1} << 18) / n, 1, std::min<int64_t>(x.at[1], 65535));
   c.launch(*module, "grid_sample", grid, p);

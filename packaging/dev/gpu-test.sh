@@ -60,7 +60,7 @@ if [ -n "$memcheck" ]; then
   families+=' RotaryEmbedding Conv ConvTranspose DeformConv AveragePool MaxUnpool Col2Im Hardmax CumSum'
   families+=' TopK GatherND ScatterElements ScatterND TensorScatter BatchNormalization'
   families+=' MeanVarianceNormalization DynamicQuantizeLinear MatMulInteger QLinearConv MatMulNBits'
-  families+=' Einsum LSTM AffineGrid RoiAlign LinearAttention RandomNormal'
+  families+=' Einsum LSTM AffineGrid RoiAlign LinearAttention RandomUniform'
   filter='Regions*'
   for op in $families; do filter+=":All/*Op/$op"; done
   command -v compute-sanitizer >/dev/null || fail "compute-sanitizer is not on the PATH"

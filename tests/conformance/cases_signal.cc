@@ -184,6 +184,9 @@ void add_random(nef_op op, CaseList& out) {
       b.set_int(NEF_RANDOM_UNIFORM_DTYPE, t)
           .set_int(normal ? unsigned{NEF_RANDOM_NORMAL_SEED} : unsigned{NEF_RANDOM_UNIFORM_SEED},
                    seed);
+      // The same slots as the mean and scale of normal numbers.
+      if (seed != 0)
+        b.set_float(NEF_RANDOM_UNIFORM_LOW, -1.3).set_float(NEF_RANDOM_UNIFORM_HIGH, 0.7);
       for (const Dims& dims : {Dims{3, 67}, Dims{}, Dims{0, 3}, Dims{5000}}) {
         Case c = single("seed" + std::to_string(seed) + "_" + dims_name(dims), op, {ints(dims)},
                         b.build());
@@ -328,7 +331,7 @@ void add_linear_attention(CaseList& out) {
                               wide ? make(t, {2, 2, 3, 5}, Fill::Unit, 4) : Tensor{},
                               gated ? make(t, {2, 3, wide ? 6 : 2}, Fill::Unit, 5) : Tensor{},
                               delta ? make(t, {2, 3, wide ? 1 : 2}, Fill::Unit, 6) : Tensor{}},
-                             words, {1, 1}, 2));
+                             words, {t == NEF_FLOAT64 ? 4.0 : 1.0, 1}, 2));
       }
     }
   }
