@@ -11,10 +11,8 @@
 namespace nef::cpu {
 namespace {
 
-constexpr int64_t kStageElements = 48 * 1024;   // of staged input per task: it stays in L2
+constexpr int64_t kStageElements = 96 * 1024;   // of staged input per task: it stays in L2
 constexpr int64_t kWeightElements = 48 * 1024;  // of weights that stay in L2 beside it
-constexpr int64_t kMostTile = 14 * 32;          // elements of one register tile
-constexpr int64_t kMostRuns = 33;
 
 // How the work is cut. In place, a band is a range of column panels of the flat output; otherwise
 // some rows of it.
@@ -71,52 +69,20 @@ Cut make_cut(const DirectConv<T>& conv, bool depthwise, int64_t slots) {
   return cut;
 }
 
-// Scratch: offsets, then for each slot its stage and, depthwise, a row of results.
+// Scratch: offsets and which columns are kept, for all, then a stage for each slot. Elements.
 template <typename T>
 struct Scratch {
-  int64_t offsets, stage, row;  // elements
+  int64_t offsets, keep, stage;
 
-  Scratch(const DirectConv<T>& conv, const Cut& cut, bool depthwise)
-      : offsets(round_up((conv.depth() + kOffsetSlack) * static_cast<int64_t>(sizeof(int64_t)) /
-                             static_cast<int64_t>(sizeof(T)),
-                         16)),
-        stage(round_up(cut.stage_size, 16)),
-        row(depthwise ? round_up(cut.stage.columns(cut.stage.rows), 16) : 0) {}
-  int64_t size(int64_t slots) const { return offsets + slots * (stage + row); }
-};
+  Scratch(const DirectConv<T>& conv, const Cut& cut)
+      : offsets(words(conv.depth() + kOffsetSlack)),
+        keep(cut.in_place ? 0 : words(cut.stage.columns(cut.stage.rows) / conv_ops<T>().lanes + 1)),
+        stage(round_up(cut.stage_size, 16)) {}
+  int64_t size(int64_t slots) const { return offsets + keep + slots * stage; }
 
-// Steps without an operand for each column work on any block of the result; the others, from the
-// first of them on, want the result where it belongs.
-template <typename T>
-struct SplitSteps {
-  EpilogueRun<T> early, late;
-
-  explicit SplitSteps(const EpilogueRun<T>& steps) {
-    for (int i = 0; i < steps.count; ++i) {
-      const auto& operand = steps.operands[i];
-      const bool by_column = operand.data != nullptr && operand.col_stride != 0;
-      EpilogueRun<T>& run = late.count > 0 || by_column ? late : early;
-      run.add(steps.ops[i], steps.p0[i], steps.p1[i]);
-      run.operands[run.count - 1] = operand;
-    }
-  }
-};
-
-// What of the columns [j, end) of a staged band belongs to the result.
-struct Runs {
-  struct Run {
-    int64_t from, to, count;  // offset from j, position in the band's output
-  };
-  Run runs[kMostRuns];
-  int count = 0;
-
-  Runs(const Stage& s, int64_t j, int64_t end) {
-    for (int64_t q = j; q < end;) {
-      const int64_t row = q / s.width, col = q % s.width;
-      const int64_t n = std::min(end - q, s.w.out - col);
-      if (n > 0) runs[count++] = {q - j, row * s.w.out + col, n};
-      q += n > 0 ? n : s.width - col;
-    }
+ private:
+  static int64_t words(int64_t n) {
+    return round_up(n * static_cast<int64_t>(sizeof(int64_t) / sizeof(T)), 16);
   }
 };
 
@@ -126,15 +92,16 @@ class Direct {
   Direct(const DirectConv<T>& conv, bool depthwise, int64_t slots, T* scratch)
       : conv_(conv),
         cut_(make_cut(conv, depthwise, slots)),
-        room_(conv, cut_, depthwise),
-        steps_(*conv.steps),
+        room_(conv, cut_),
         slots_(slots),
         offsets_(reinterpret_cast<int64_t*>(scratch)),
-        slots_scratch_(scratch + room_.offsets) {
+        keep_(reinterpret_cast<uint64_t*>(scratch + room_.offsets)),
+        stages_(scratch + room_.offsets + room_.keep) {
     if (cut_.in_place) {
       fill_in_place_offsets();
     } else {
       stage_offsets(cut_.stage, conv.channels, offsets_);
+      stage_keep(cut_.stage, conv_ops<T>().lanes, keep_);
     }
     std::fill_n(offsets_ + conv.depth(), kOffsetSlack, int64_t{0});
   }
@@ -152,11 +119,6 @@ class Direct {
       b.panel_end = panels * (part + 1) / cut_.parts;
       place(plane, band, slot, &b);
       sum(b);
-      if (steps_.late.count == 0) return;
-      const int64_t row = panel_row(conv_.filters, panels, b.panel);
-      const int64_t rows = panel_row(conv_.filters, panels, b.panel_end) - row;
-      run_epilogue<T>(&steps_.late, plane * conv_.filters + row, b.first, rows, b.count,
-                      b.y + row * conv_.window.out_count, conv_.window.out_count);
     });
   }
 
@@ -166,8 +128,7 @@ class Direct {
       Block b;
       b.plane = task / cut_.bands;
       place(b.plane, task % cut_.bands, slot, &b);
-      T* row = slots_scratch_ + slot * (room_.stage + room_.row) + room_.stage;
-      for (int64_t f = 0; f < conv_.filters; ++f) filter(b, f, row);
+      for (int64_t f = 0; f < conv_.filters; ++f) filter(b, f);
     });
   }
 
@@ -205,7 +166,7 @@ class Direct {
       b->x = x + b->first;
     } else {
       const int64_t row = band * s.rows, rows = std::min(s.rows, s.h.out - row);
-      T* staged = slots_scratch_ + slot * (room_.stage + room_.row);
+      T* staged = stages_ + slot * room_.stage;
       for (int64_t c = 0; c < conv_.channels; ++c) {
         stage_plane(s, x + c * w.in_count, row, rows, staged + c * s.plane());
       }
@@ -233,70 +194,62 @@ class Direct {
 
   void tile(const Block& b, int64_t panel, int64_t j) const {
     const auto& ops = conv_ops<T>();
-    const Stage& s = cut_.stage;
-    const int64_t left = b.columns - j;
-    const bool two = left > ops.lanes;
+    const bool two = b.columns - j > ops.lanes;
     const int64_t vectors = two ? 2 * ops.lanes : ops.lanes;
     const int64_t row = panel_row(conv_.filters, b.panels, panel);
     const int64_t rows = panel_row(conv_.filters, b.panels, panel + 1) - row;
     // In place nothing behind the input may be read: the last tile overlaps the one before.
     if (cut_.in_place) j = std::min(j, b.columns - vectors);
-    const bool direct = cut_.in_place || (s.width == s.w.out && left >= vectors);
-    alignas(64) T buffer[kMostTile];
     const int64_t group = b.plane % conv_.groups, ld = conv_.window.out_count;
+    const int64_t position = cut_.in_place ? j : cut_.stage.position(j);
     ConvTile<T> t;
     t.weights = conv_.weights + (group * conv_.filters + row) * conv_.depth();
     t.x = b.x + j;
     t.offsets = offsets_;
     t.k = conv_.depth();
     if (conv_.bias != nullptr) t.bias = conv_.bias + group * conv_.filters + row;
-    t.c = direct ? b.y + row * ld + j : buffer;
-    t.ldc = direct ? ld : vectors;
+    t.keep = cut_.in_place ? ~uint64_t{0} : kept(b, j, vectors);
+    t.c = b.y + row * ld + position;
+    t.ldc = ld;
     ops.tile(t, rows, two);
-    if (steps_.early.count > 0) {
-      run_epilogue<T>(&steps_.early, b.plane * conv_.filters + row, 0, rows, vectors, t.c, t.ldc);
-    }
-    if (direct) return;
-    const Runs runs(s, j, std::min(b.columns, j + vectors));
-    for (int64_t i = 0; i < rows; ++i) {
-      T* out = b.y + (row + i) * ld;
-      for (int r = 0; r < runs.count; ++r) {
-        copy_run(buffer + i * vectors + runs.runs[r].from, runs.runs[r].count,
-                 out + runs.runs[r].to);
-      }
-    }
+    if (conv_.steps->count == 0) return;
+    const int64_t end =
+        cut_.in_place ? j + vectors : cut_.stage.position(std::min(j + vectors, b.columns));
+    run_epilogue<T>(conv_.steps, b.plane * conv_.filters + row, b.first + position, rows,
+                    end - position, t.c, ld);
+  }
+
+  // Of the columns [j, j + vectors) of a staged band.
+  uint64_t kept(const Block& b, int64_t j, int64_t vectors) const {
+    const int64_t lanes = conv_ops<T>().lanes;
+    uint64_t keep = keep_[j / lanes];
+    if (vectors > lanes) keep |= keep_[j / lanes + 1] << lanes;
+    const int64_t left = b.columns - j;
+    return left < vectors ? keep & ((uint64_t{1} << left) - 1) : keep;
   }
 
   // One filter of a depthwise convolution.
-  void filter(const Block& b, int64_t f, T* row) const {
-    const Stage& s = cut_.stage;
-    const int64_t group = b.plane % conv_.groups, m = group * conv_.filters + f;
-    T* y = b.y + f * conv_.window.out_count;
-    const bool direct = s.width == s.w.out;
-    T* out = direct ? y : row;
-    conv_ops<T>().row(conv_.weights + m * conv_.depth(), b.x, offsets_, conv_.depth(),
-                      conv_.bias == nullptr ? T(0) : conv_.bias[m], b.columns, out);
-    const int64_t index = b.plane * conv_.filters + f;
-    if (steps_.early.count > 0) {
-      run_epilogue<T>(&steps_.early, index, 0, 1, b.columns, out, b.columns);
-    }
-    if (!direct) {
-      for (int64_t i = 0; i < b.count / s.w.out; ++i) {
-        copy_run(row + i * s.width, s.w.out, y + i * s.w.out);
-      }
-    }
-    if (steps_.late.count > 0) {
-      run_epilogue<T>(&steps_.late, index, b.first, 1, b.count, y, b.count);
-    }
+  void filter(const Block& b, int64_t f) const {
+    const int64_t m = b.plane % conv_.groups * conv_.filters + f;
+    ConvTile<T> t;
+    t.weights = conv_.weights + m * conv_.depth();
+    t.x = b.x;
+    t.offsets = offsets_;
+    t.k = conv_.depth();
+    if (conv_.bias != nullptr) t.bias = conv_.bias + m;
+    t.c = b.y + f * conv_.window.out_count;
+    conv_ops<T>().row(t, b.columns, keep_);
+    if (conv_.steps->count == 0) return;
+    run_epilogue<T>(conv_.steps, b.plane * conv_.filters + f, b.first, 1, b.count, t.c, b.count);
   }
 
   const DirectConv<T>& conv_;
   Cut cut_;
   Scratch<T> room_;
-  SplitSteps<T> steps_;
   int64_t slots_;
   int64_t* offsets_;
-  T* slots_scratch_;
+  uint64_t* keep_;
+  T* stages_;
 };
 
 }  // namespace
@@ -304,7 +257,7 @@ class Direct {
 template <typename T>
 int64_t direct_scratch(const DirectConv<T>& conv, bool depthwise, int64_t slots) {
   const Cut cut = make_cut(conv, depthwise, slots);
-  return Scratch<T>(conv, cut, depthwise).size(slots);
+  return Scratch<T>(conv, cut).size(slots);
 }
 
 template <typename T>

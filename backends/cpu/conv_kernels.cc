@@ -16,6 +16,18 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 namespace {  // units share the target's namespace
 
+// Which lanes of a vector are stored.
+struct Kept {
+  uint64_t bits;
+  size_t count;
+  Kept(uint64_t keep, int64_t lanes)
+      : bits(keep & (~uint64_t{0} >> (64 - lanes))), count(hwy::PopCount(bits)) {}
+  template <class D>
+  hn::Mask<D> mask(D d) const {
+    return hn::LoadMaskBits(d, reinterpret_cast<const uint8_t*>(&bits));
+  }
+};
+
 // MR x kVectors vectors of the output. Named accumulators, as in gemm_kernels.cc.
 template <int MR, int kVectors, typename T>
 HWY_NOINLINE void tile(const ConvTile<T>& t) {
@@ -42,16 +54,33 @@ HWY_NOINLINE void tile(const ConvTile<T>& t) {
   for (int64_t k = 0; k < t.k; ++k, a += MR) {
     const T* HWY_RESTRICT source = x + offsets[k];
     hwy::Prefetch(x + offsets[k + kOffsetSlack]);
+    hwy::Prefetch(a + 20 * MR);
     const V x0 = hn::LoadU(d, source);
     V x1 = x0;
     if constexpr (kVectors == 2) x1 = hn::LoadU(d, source + lanes);
     NEF_ROWS(NEF_FMA)
   }
 #undef NEF_FMA
+  const uint64_t all = ~uint64_t{0} >> (64 - kVectors * lanes);
+  if ((t.keep & all) == all) {
 #define NEF_STORE(i)                                                           \
   if constexpr (i < MR) {                                                      \
     hn::StoreU(p##i, d, t.c + i * t.ldc);                                      \
     if constexpr (kVectors == 2) hn::StoreU(q##i, d, t.c + i * t.ldc + lanes); \
+  }
+    NEF_ROWS(NEF_STORE)
+#undef NEF_STORE
+    return;
+  }
+  const Kept kept0(t.keep, lanes), kept1(t.keep >> (lanes & 63), lanes);
+  const auto m0 = kept0.mask(d), m1 = kept1.mask(d);
+#define NEF_STORE(i)                                                       \
+  if constexpr (i < MR) {                                                  \
+    T* HWY_RESTRICT c = t.c + i * t.ldc;                                   \
+    hn::StoreN(hn::Compress(p##i, m0), d, c, kept0.count);                 \
+    if constexpr (kVectors == 2) {                                         \
+      hn::StoreN(hn::Compress(q##i, m1), d, c + kept0.count, kept1.count); \
+    }                                                                      \
   }
   NEF_ROWS(NEF_STORE)
 #undef NEF_STORE
@@ -67,41 +96,95 @@ void run_tile(const ConvTile<T>& t, int64_t rows, bool two_vectors) {
   }
 }
 
+// Stores the lanes to keep of the first `left` at *c, which moves on.
+template <class D, typename T = hn::TFromD<D>>
+HWY_INLINE void store_kept(D d, hn::Vec<D> v, uint64_t keep, int64_t left, T** c) {
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  if (left < lanes) keep &= (uint64_t{1} << left) - 1;
+  const Kept kept(keep, lanes);
+  if (kept.count == static_cast<size_t>(lanes)) {
+    hn::StoreU(v, d, *c);
+  } else {
+    hn::StoreN(hn::Compress(v, kept.mask(d)), d, *c, kept.count);
+  }
+  *c += kept.count;
+}
+
 template <typename T>
-void row(const T* HWY_RESTRICT weights, const T* HWY_RESTRICT x,
-         const int64_t* HWY_RESTRICT offsets, int64_t k, T bias, int64_t n, T* HWY_RESTRICT y) {
+void row(const ConvTile<T>& t, int64_t columns, const uint64_t* keep) {
   const GemmTag<T> d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-  const auto start = hn::Set(d, bias);
+  const T* HWY_RESTRICT weights = t.weights;
+  const int64_t* HWY_RESTRICT offsets = t.offsets;
+  const auto start = hn::Set(d, t.bias == nullptr ? T(0) : *t.bias);
+  T* c = t.c;
   int64_t j = 0;
-  for (; j + 4 * lanes <= n; j += 4 * lanes) {
+  for (; j + 3 * lanes < columns; j += 4 * lanes, keep += 4) {
     auto s0 = start, s1 = start, s2 = start, s3 = start;
-    for (int64_t i = 0; i < k; ++i) {
-      const T* HWY_RESTRICT source = x + offsets[i] + j;
+    for (int64_t i = 0; i < t.k; ++i) {
+      const T* HWY_RESTRICT source = t.x + offsets[i] + j;
       const auto w = hn::Set(d, weights[i]);
       s0 = hn::MulAdd(w, hn::LoadU(d, source), s0);
       s1 = hn::MulAdd(w, hn::LoadU(d, source + lanes), s1);
       s2 = hn::MulAdd(w, hn::LoadU(d, source + 2 * lanes), s2);
       s3 = hn::MulAdd(w, hn::LoadU(d, source + 3 * lanes), s3);
     }
-    hn::StoreU(s0, d, y + j);
-    hn::StoreU(s1, d, y + j + lanes);
-    hn::StoreU(s2, d, y + j + 2 * lanes);
-    hn::StoreU(s3, d, y + j + 3 * lanes);
+    store_kept(d, s0, keep[0], columns - j, &c);
+    store_kept(d, s1, keep[1], columns - j - lanes, &c);
+    store_kept(d, s2, keep[2], columns - j - 2 * lanes, &c);
+    store_kept(d, s3, keep[3], columns - j - 3 * lanes, &c);
   }
-  for (; j < n; j += lanes) {
+  for (; j < columns; j += lanes, ++keep) {
     auto sum = start;
-    for (int64_t i = 0; i < k; ++i) {
-      sum = hn::MulAdd(hn::Set(d, weights[i]), hn::LoadU(d, x + offsets[i] + j), sum);
+    for (int64_t i = 0; i < t.k; ++i) {
+      sum = hn::MulAdd(hn::Set(d, weights[i]), hn::LoadU(d, t.x + offsets[i] + j), sum);
     }
-    hn::StoreN(sum, d, y + j, static_cast<size_t>(HWY_MIN(lanes, n - j)));
+    store_kept(d, sum, *keep, columns - j, &c);
+  }
+}
+
+// n elements of x, every second one; the other lanes are zeros.
+template <class D, typename T = hn::TFromD<D>>
+HWY_INLINE hn::Vec<D> load_even(D d, const T* HWY_RESTRICT x, int64_t n) {
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  const int64_t wanted = 2 * n - 1;
+  const auto low = wanted >= lanes ? hn::LoadU(d, x) : hn::LoadN(d, x, static_cast<size_t>(wanted));
+  if (wanted <= lanes) return hn::ConcatEven(d, hn::Zero(d), low);
+  const size_t rest = static_cast<size_t>(HWY_MIN(lanes, wanted - lanes));
+  return hn::ConcatEven(d, hn::LoadN(d, x + lanes, rest), low);
+}
+
+template <typename T>
+void stage(const StageRows<T>& s) {
+  const GemmTag<T> d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  const T* HWY_RESTRICT src = s.src;
+  T* HWY_RESTRICT dst = s.dst;
+  for (int64_t r = 0; r < s.rows; ++r, src += s.src_row, dst += s.width) {
+    for (int64_t j = 0; j < s.begin; j += lanes) hn::StoreU(hn::Zero(d), d, dst + j);
+    T* out = dst + s.begin;
+    int64_t j = 0;
+    if (s.stride == 1) {
+      for (; j + lanes <= s.count; j += lanes) hn::StoreU(hn::LoadU(d, src + j), d, out + j);
+      if (j < s.count) {
+        hn::StoreU(hn::LoadN(d, src + j, static_cast<size_t>(s.count - j)), d, out + j);
+        j += lanes;
+      }
+    } else if (s.stride == 2) {
+      for (; j < s.count; j += lanes) {
+        hn::StoreU(load_even(d, src + 2 * j, HWY_MIN(lanes, s.count - j)), d, out + j);
+      }
+    } else {
+      for (; j < s.count; ++j) out[j] = src[j * s.stride];
+    }
+    for (; s.begin + j < s.width; j += lanes) hn::StoreU(hn::Zero(d), d, out + j);
   }
 }
 
 template <typename T>
 const ConvOps<T>& ops() {
   static const ConvOps<T> table = {static_cast<int64_t>(hn::Lanes(GemmTag<T>())), run_tile<T>,
-                                   row<T>};
+                                   row<T>, stage<T>};
   return table;
 }
 const ConvOps<float>& conv_float() { return ops<float>(); }

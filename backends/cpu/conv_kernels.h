@@ -10,7 +10,8 @@ namespace nef::cpu {
 // Entries behind the offsets that are read but not used.
 constexpr int64_t kOffsetSlack = 8;
 
-// c[rows][columns] = bias + weights [k][rows] times the input.
+// c[rows][columns] = bias + weights [k][rows] times the input. Only the columns whose bit in `keep`
+// is set are stored, next to each other.
 template <typename T>
 struct ConvTile {
   const T* weights = nullptr;
@@ -18,8 +19,21 @@ struct ConvTile {
   const int64_t* offsets = nullptr;
   int64_t k = 0;
   const T* bias = nullptr;  // null: none
+  uint64_t keep = 0;
   T* c = nullptr;
   int64_t ldc = 0;
+};
+
+// Rows of a plane for the stage: dst[begin + i] = src[i * stride] for i < count, zeros before and
+// up to `width`. A few vectors behind the last row are written too.
+template <typename T>
+struct StageRows {
+  const T* src = nullptr;
+  int64_t src_row = 0;  // from one row to the next
+  int64_t stride = 1;
+  int64_t rows = 0;
+  int64_t begin = 0, count = 0, width = 0;
+  T* dst = nullptr;
 };
 
 template <typename T>
@@ -27,9 +41,10 @@ struct ConvOps {
   int64_t lanes;
   // One or two vectors of columns, as many rows as a panel of gemm.h has at most.
   void (*tile)(const ConvTile<T>& tile, int64_t rows, bool two_vectors);
-  // y[n] = bias + weights [k] times the input; up to a vector of input behind n is read.
-  void (*row)(const T* weights, const T* x, const int64_t* offsets, int64_t k, T bias, int64_t n,
-              T* y);
+  // One row of `columns`, with `keep` for each vector of them. Up to a vector of input behind is
+  // read.
+  void (*row)(const ConvTile<T>& tile, int64_t columns, const uint64_t* keep);
+  void (*stage)(const StageRows<T>& rows);
 };
 template <typename T>
 const ConvOps<T>& conv_ops();

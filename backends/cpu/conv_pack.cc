@@ -2,8 +2,8 @@
 #include "backends/cpu/conv_pack.h"
 
 #include <algorithm>
+#include <cstring>
 
-#include "backends/cpu/conv_stage.h"
 #include "backends/cpu/norm_rows.h"
 
 namespace nef::cpu {
@@ -50,6 +50,20 @@ void find_sources(const Window& w, bool transposed, const int64_t (*positions)[N
     if (s->n_runs < kMaxRuns) s->runs[s->n_runs] = {j, 1, s->offset[j]};
     ++s->n_runs;
   }
+}
+
+// Copies n elements, mostly few.
+template <typename T>
+void copy_run(const T* src, int64_t n, T* dst) {
+  constexpr int64_t kChunk = 32 / sizeof(T);  // of a fixed size, so that no call is made
+  int64_t i = 0;
+  for (; i + kChunk <= n; i += kChunk) std::memcpy(dst + i, src + i, 32);
+  if (i == n) return;
+  if (n >= kChunk) {  // the last chunk again overlaps the one before
+    std::memcpy(dst + n - kChunk, src + n - kChunk, 32);
+    return;
+  }
+  for (; i < n; ++i) dst[i] = src[i];
 }
 
 template <typename T>

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "backends/cpu/conv_kernels.h"
 #include "backends/cpu/gemm.h"
-#include "backends/cpu/norm_rows.h"
 
 namespace nef::cpu {
 namespace {
@@ -27,13 +27,6 @@ Inside inside(const Stage::Axis& a, int64_t phase, int64_t size) {
   const int64_t begin = std::min(size, ceil_div(before, a.stride));
   const int64_t end = std::clamp(ceil_div(behind, a.stride), begin, size);
   return {begin, end, begin * a.stride + phase - a.begin};
-}
-
-template <typename T>
-void copy_strided(const T* src, int64_t stride, int64_t n, T* dst) {
-  if (stride == 1) return copy_run(src, n, dst);
-  if (stride == 2) return row_ops<T>().every_second(src, n, dst);
-  for (int64_t i = 0; i < n; ++i) dst[i] = src[i * stride];
 }
 
 }  // namespace
@@ -80,25 +73,45 @@ void stage_offsets(const Stage& s, int64_t channels, int64_t* out) {
   }
 }
 
+void stage_keep(const Stage& s, int64_t lanes, uint64_t* out) {
+  const int64_t columns = s.columns(s.rows);
+  int64_t col = 0;
+  for (int64_t j = 0; j < columns; j += lanes) {
+    uint64_t keep = 0;
+    for (int64_t i = 0; i < lanes; ++i) {
+      if (j + i < columns && col < s.w.out) keep |= uint64_t{1} << i;
+      if (++col == s.width) col = 0;
+    }
+    *out++ = keep;
+  }
+}
+
 template <typename T>
 void stage_plane(const Stage& s, const T* x, int64_t first, int64_t count, T* out) {
-  const int64_t rows = count + s.h.reach(), phases = s.w.phases();
+  const auto& ops = conv_ops<T>();
+  const int64_t phases = s.w.phases();
   for (int64_t ph = 0; ph < s.h.phases(); ++ph) {
+    // Rows [above, below) of the stage lie in the input.
+    const int64_t rows = count + s.h.reach();
+    const int64_t before = std::max<int64_t>(0, s.h.begin - ph - first * s.h.stride);
+    const int64_t behind = std::max<int64_t>(0, s.h.in + s.h.begin - ph - first * s.h.stride);
+    const int64_t above = std::min(rows, ceil_div(before, s.h.stride));
+    const int64_t below = std::clamp(ceil_div(behind, s.h.stride), above, rows);
     for (int64_t pw = 0; pw < phases; ++pw) {
       const Inside cols = inside(s.w, pw, s.width);
       T* dst = out + (ph * phases + pw) * s.phase();
-      for (int64_t r = 0; r < rows; ++r, dst += s.width) {
-        const int64_t i = (first + r) * s.h.stride + ph - s.h.begin;
-        if (i < 0 || i >= s.h.in) {
-          std::fill_n(dst, s.width, T(0));
-          continue;
-        }
-        std::fill_n(dst, cols.begin, T(0));
-        copy_strided(x + i * s.w.in + cols.source, s.w.stride, cols.end - cols.begin,
-                     dst + cols.begin);
-        std::fill_n(dst + cols.end, s.width - cols.end, T(0));
-      }
-      std::fill_n(dst, s.behind, T(0));
+      std::fill_n(dst, above * s.width, T(0));
+      StageRows<T> r;
+      r.src = x + ((first + above) * s.h.stride + ph - s.h.begin) * s.w.in + cols.source;
+      r.src_row = s.h.stride * s.w.in;
+      r.stride = s.w.stride;
+      r.rows = below - above;
+      r.begin = cols.begin;
+      r.count = cols.end - cols.begin;
+      r.width = s.width;
+      r.dst = dst + above * s.width;
+      ops.stage(r);
+      std::fill_n(dst + below * s.width, (rows - below) * s.width + s.behind, T(0));
     }
   }
 }

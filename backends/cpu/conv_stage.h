@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstring>
+#include <cstdint>
 
 #include "backends/cpu/conv_geometry.h"
 
@@ -31,6 +31,11 @@ struct Stage {
   int64_t plane() const;  // elements of one channel
   // Columns from the first output position to the last of `count` rows.
   int64_t columns(int64_t count) const { return (count - 1) * width + w.out; }
+  // How many output positions lie before a column.
+  int64_t position(int64_t column) const {
+    const int64_t col = column % width;
+    return column / width * w.out + (col < w.out ? col : w.out);
+  }
 };
 
 // Up to two spatial axes without negative padding.
@@ -40,22 +45,12 @@ Stage make_stage(const Window& window);  // rows are left to the caller
 // Where each of `channels` x kernel positions is read, from the first output position on.
 void stage_offsets(const Stage& stage, int64_t channels, int64_t* out);
 
-// Copies what output rows [first, first + count) of a plane read.
+// Which columns of a staged band are output positions: a word for each vector of `lanes` of them.
+void stage_keep(const Stage& stage, int64_t lanes, uint64_t* out);
+
+// Copies what output rows [first, first + count) of a plane read. A few vectors behind are written
+// too: planes are staged in order.
 template <typename T>
 void stage_plane(const Stage& stage, const T* x, int64_t first, int64_t count, T* out);
-
-// Copies n elements, mostly few.
-template <typename T>
-inline void copy_run(const T* src, int64_t n, T* dst) {
-  constexpr int64_t kChunk = 32 / sizeof(T);  // of a fixed size, so that no call is made
-  int64_t i = 0;
-  for (; i + kChunk <= n; i += kChunk) std::memcpy(dst + i, src + i, 32);
-  if (i == n) return;
-  if (n >= kChunk) {  // the last chunk again overlaps the one before
-    std::memcpy(dst + n - kChunk, src + n - kChunk, 32);
-    return;
-  }
-  for (; i < n; ++i) dst[i] = src[i];
-}
 
 }  // namespace nef::cpu
