@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Conv and ConvTranspose: which way a node is computed.
+#include <algorithm>
+
 #include "backends/cpu/conv.h"
 #include "backends/cpu/conv_spec.h"
 
@@ -11,6 +13,7 @@ class ConvKernel final : public Kernel {
   ConvKernel(const Region& region, ConvSpec spec) : values_(region), spec_(std::move(spec)) {
     name_ = spec_.amx != nullptr ? "conv amx bf16"
             : spec_.few          ? "conv gemm rows"
+            : spec_.apart        ? "conv transpose apart"
             : spec_.transposed   ? "conv transpose gemm"
                                  : "conv gemm";
     if (!spec_.epilogue.empty()) name_ += "+" + std::to_string(spec_.epilogue.size());
@@ -73,8 +76,28 @@ bool choose_few(const Region& region, const ConvSpec& spec) {
   return positions > 0 && positions <= kMostFew && w.dims[0] / spec.groups >= kFewFilters;
 }
 
+// ConvTranspose, up to two axes, where each output position takes from one input position only.
+bool choose_apart(const Region& region, const ConvSpec& spec) {
+  const std::vector<int64_t>& w = region.values[spec.w].dims;
+  const WindowAttrs& a = spec.window;
+  const auto none = [](const std::vector<int64_t>& v) {
+    return std::all_of(v.begin(), v.end(), [](int64_t x) { return x == 0; });
+  };
+  if (!spec.transposed || w.size() > 4 || a.same_upper || a.same_lower || a.output_shape) {
+    return false;
+  }
+  if (!none(a.pads) || !none(a.output_padding)) return false;
+  for (size_t d = 2; d < w.size(); ++d) {
+    const int64_t stride = a.strides.empty() ? 1 : a.strides[d - 2];
+    if (w[d] != stride || stride < 2) return false;
+    if (!a.dilations.empty() && a.dilations[d - 2] != 1) return false;
+  }
+  return true;
+}
+
 std::unique_ptr<Kernel> make_conv_kernel(const Region& region, ConvSpec spec) {
   spec.few = choose_few(region, spec);
+  spec.apart = choose_apart(region, spec);
   if (!spec.few) spec.amx = choose_amx(region, spec);
   return std::make_unique<ConvKernel>(region, std::move(spec));
 }

@@ -7,6 +7,8 @@
 #include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
+#include <limits>
+
 #include "backends/cpu/conv_kernels.h"
 #include "backends/cpu/gemm_shape-inl.h"
 
@@ -143,6 +145,38 @@ void row(const ConvTile<T>& t, int64_t columns, const uint64_t* keep) {
   }
 }
 
+template <bool kLargest, typename T>
+void pool(const ConvTile<T>& t, int64_t columns, const uint64_t* keep) {
+  const GemmTag<T> d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  T* c = t.c;
+  const auto add = [](auto x, auto y) HWY_ATTR {
+    if constexpr (!kLargest) return hn::Add(x, y);
+    return hn::IfThenElse(hn::Or(hn::IsNaN(x), hn::Gt(x, y)), x, y);
+  };
+  const auto start = kLargest ? hn::Set(d, -std::numeric_limits<T>::infinity()) : hn::Zero(d);
+  int64_t j = 0;
+  for (; j + lanes < columns; j += 2 * lanes, keep += 2) {
+    auto s0 = start, s1 = start;
+    for (int64_t i = 0; i < t.k; ++i) {
+      const T* HWY_RESTRICT source = t.x + t.offsets[i] + j;
+      s0 = add(hn::LoadU(d, source), s0);
+      s1 = add(hn::LoadU(d, source + lanes), s1);
+    }
+    store_kept(d, s0, keep[0], columns - j, &c);
+    store_kept(d, s1, keep[1], columns - j - lanes, &c);
+  }
+  if (j >= columns) return;
+  auto sum = start;
+  for (int64_t i = 0; i < t.k; ++i) sum = add(hn::LoadU(d, t.x + t.offsets[i] + j), sum);
+  store_kept(d, sum, *keep, columns - j, &c);
+}
+
+template <typename T>
+void run_pool(const ConvTile<T>& t, bool largest, int64_t columns, const uint64_t* keep) {
+  return largest ? pool<true>(t, columns, keep) : pool<false>(t, columns, keep);
+}
+
 // n elements of x, every second one; the other lanes are zeros.
 template <class D, typename T = hn::TFromD<D>>
 HWY_INLINE hn::Vec<D> load_even(D d, const T* HWY_RESTRICT x, int64_t n) {
@@ -160,15 +194,15 @@ void stage(const StageRows<T>& s) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   const T* HWY_RESTRICT src = s.src;
   T* HWY_RESTRICT dst = s.dst;
+  const auto pad = hn::Set(d, s.pad);
   for (int64_t r = 0; r < s.rows; ++r, src += s.src_row, dst += s.width) {
-    for (int64_t j = 0; j < s.begin; j += lanes) hn::StoreU(hn::Zero(d), d, dst + j);
+    for (int64_t j = 0; j < s.begin; j += lanes) hn::StoreU(pad, d, dst + j);
     T* out = dst + s.begin;
     int64_t j = 0;
     if (s.stride == 1) {
       for (; j + lanes <= s.count; j += lanes) hn::StoreU(hn::LoadU(d, src + j), d, out + j);
       if (j < s.count) {
         hn::StoreU(hn::LoadN(d, src + j, static_cast<size_t>(s.count - j)), d, out + j);
-        j += lanes;
       }
     } else if (s.stride == 2) {
       for (; j < s.count; j += lanes) {
@@ -177,14 +211,32 @@ void stage(const StageRows<T>& s) {
     } else {
       for (; j < s.count; ++j) out[j] = src[j * s.stride];
     }
-    for (; s.begin + j < s.width; j += lanes) hn::StoreU(hn::Zero(d), d, out + j);
+    for (j = s.count; s.begin + j < s.width; j += lanes) hn::StoreU(pad, d, out + j);
+  }
+}
+
+template <typename T>
+void interleave(const T* HWY_RESTRICT a, const T* HWY_RESTRICT b, int64_t n, T* HWY_RESTRICT y) {
+  const GemmTag<T> d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t j = 0;
+  for (; j + lanes <= n; j += lanes) {
+    hn::StoreInterleaved2(hn::LoadU(d, a + j), hn::LoadU(d, b + j), d, y + 2 * j);
+  }
+  for (; j < n; ++j) {
+    y[2 * j] = a[j];
+    y[2 * j + 1] = b[j];
   }
 }
 
 template <typename T>
 const ConvOps<T>& ops() {
-  static const ConvOps<T> table = {static_cast<int64_t>(hn::Lanes(GemmTag<T>())), run_tile<T>,
-                                   row<T>, stage<T>};
+  static const ConvOps<T> table = {static_cast<int64_t>(hn::Lanes(GemmTag<T>())),
+                                   run_tile<T>,
+                                   row<T>,
+                                   run_pool<T>,
+                                   stage<T>,
+                                   interleave<T>};
   return table;
 }
 const ConvOps<float>& conv_float() { return ops<float>(); }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "backends/cpu/conv_direct.h"
+#include "backends/cpu/conv_kernels.h"
 #include "backends/cpu/conv_pack.h"
 #include "backends/cpu/conv_spec.h"
 #include "backends/cpu/conv_stage.h"
@@ -71,6 +72,8 @@ class ConvPrepared final : public Prepared {
       run_amx(values, x, bias, y, p.tiles);
     } else if (spec_.few) {
       run_few(values, x, bias, y, p.tiles);
+    } else if (spec_.apart) {
+      run_apart(values, x, w, bias, y, p.tiles);
     } else if (direct(values)) {
       const EpilogueRun<T> steps = epilogue(values, nullptr);
       DirectConv<T> conv = direct_conv(values);
@@ -167,6 +170,10 @@ class ConvPrepared final : public Prepared {
   }
   int64_t tiles_size(const Tensor* values, const Shape& s) const {
     if (spec_.few) return s.filters * kMostFew + s.depth() * kMostFew;
+    if (spec_.apart) {
+      const DirectConv<T> conv = apart_conv(values);
+      return direct_scratch(conv, false, slots_) + conv.filters * conv.window.out_count;
+    }
     if (direct(values)) return direct_scratch(direct_conv(values), depthwise(s), slots_);
     return slots_ * tile_size(s);
   }
@@ -198,6 +205,11 @@ class ConvPrepared final : public Prepared {
     const int64_t size = s.filters * s.depth();
     for (int64_t g = 0; g < spec_.groups; ++g) {
       const T* src = w + g * size;
+      if (spec_.apart) {
+        const int64_t rows = s.filters * s.kernel;
+        ops.pack_a(src, 1, rows, rows, s.channels, out + g * size);
+        continue;
+      }
       if (!spec_.transposed) {
         ops.pack_a(src, s.depth(), 1, s.filters, s.depth(), out + g * size);
         continue;
@@ -300,6 +312,68 @@ class ConvPrepared final : public Prepared {
       g.context = &steps;
       ops.block(g);
     });
+  }
+
+  // ---- windows that do not overlap
+
+  // A group of a sample as a convolution by one element: its filters are those of each kernel
+  // position.
+  DirectConv<T> apart_conv(const Tensor* values) const {
+    const Shape s = shape(values);
+    const Window whole = window(values);
+    DirectConv<T> conv;
+    conv.filters = s.filters * s.kernel;
+    conv.channels = s.channels;
+    Window& w = conv.window;
+    w.rank = whole.rank;
+    for (int d = 0; d < w.rank; ++d) {
+      w.in[d] = w.out[d] = whole.in[d];
+      w.kernel[d] = w.stride[d] = w.dilation[d] = 1;
+      w.begin[d] = w.end[d] = 0;
+    }
+    w.in_count = w.out_count = whole.in_count;
+    return conv;
+  }
+
+  void run_apart(const Tensor* values, const T* x, const T* w, const T* bias, T* y, T* room) const {
+    const Shape s = shape(values);
+    const EpilogueRun<T> steps = epilogue(values, bias), none = EpilogueRun<T>();
+    DirectConv<T> conv = apart_conv(values);
+    conv.steps = &none;
+    conv.y = room;
+    T* scratch = room + conv.filters * conv.window.out_count;
+    const int64_t out_count = window(values).out_count;
+    for (int64_t plane = 0; plane < s.batch * spec_.groups; ++plane) {
+      conv.x = x + plane * s.channels * conv.window.in_count;
+      conv.weights = w + plane % spec_.groups * conv.filters * s.channels;
+      run_direct(conv, false, slots_, scratch);
+      run_tasks(slots_, s.filters, [&](int64_t, int64_t f) {
+        T* out = y + (plane * s.filters + f) * out_count;
+        spread(window(values), room + f * s.kernel * conv.window.out_count, out);
+        if (steps.count == 0) return;
+        run_epilogue<T>(&steps, plane * s.filters + f, 0, 1, out_count, out, out_count);
+      });
+    }
+  }
+
+  // From [kernel positions][input positions] to the output positions of one filter.
+  static void spread(const Window& w, const T* x, T* y) {
+    const int last = w.rank - 1;
+    const int64_t rows = last == 0 ? 1 : w.in[0], tall = last == 0 ? 1 : w.kernel[0];
+    const int64_t cols = w.in[last], wide = w.kernel[last];
+    for (int64_t i = 0; i < tall; ++i) {
+      for (int64_t r = 0; r < rows; ++r) {
+        T* out = y + (r * tall + i) * w.out[last];
+        const T* in = x + i * wide * w.in_count + r * cols;
+        if (wide == 2) {
+          conv_ops<T>().interleave(in, in + w.in_count, cols, out);
+          continue;
+        }
+        for (int64_t j = 0; j < wide; ++j) {
+          for (int64_t c = 0; c < cols; ++c) out[c * wide + j] = in[j * w.in_count + c];
+        }
+      }
+    }
   }
 
   // ---- few positions

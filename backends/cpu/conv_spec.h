@@ -24,7 +24,8 @@ struct ConvSpec {
   int64_t groups = 1;
   WindowAttrs window;
   const AmxOps* amx = nullptr;  // not null: products of bfloat16
-  bool few = false;  // windows as rows of a product with the weights, which are its columns
+  bool few = false;    // windows as rows of a product with the weights, which are its columns
+  bool apart = false;  // transposed: windows do not overlap
   Epilogue epilogue;
 };
 

@@ -100,7 +100,7 @@ void stage_plane(const Stage& s, const T* x, int64_t first, int64_t count, T* ou
     for (int64_t pw = 0; pw < phases; ++pw) {
       const Inside cols = inside(s.w, pw, s.width);
       T* dst = out + (ph * phases + pw) * s.phase();
-      std::fill_n(dst, above * s.width, T(0));
+      std::fill_n(dst, above * s.width, static_cast<T>(s.pad));
       StageRows<T> r;
       r.src = x + ((first + above) * s.h.stride + ph - s.h.begin) * s.w.in + cols.source;
       r.src_row = s.h.stride * s.w.in;
@@ -110,8 +110,10 @@ void stage_plane(const Stage& s, const T* x, int64_t first, int64_t count, T* ou
       r.count = cols.end - cols.begin;
       r.width = s.width;
       r.dst = dst + above * s.width;
+      r.pad = static_cast<T>(s.pad);
       ops.stage(r);
-      std::fill_n(dst + below * s.width, (rows - below) * s.width + s.behind, T(0));
+      std::fill_n(dst + below * s.width, (rows - below) * s.width + s.behind,
+                  static_cast<T>(s.pad));
     }
   }
 }

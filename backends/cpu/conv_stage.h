@@ -25,6 +25,7 @@ struct Stage {
   int64_t width = 0;   // from one row to the next
   int64_t behind = 0;  // zeros that must follow the last row
   int64_t rows = 0;    // output rows that are staged at a time
+  double pad = 0;
 
   int64_t phase_rows() const { return rows + h.reach(); }
   int64_t phase() const { return phase_rows() * width; }

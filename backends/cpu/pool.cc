@@ -7,9 +7,12 @@
 
 #include "backends/cpu/conv.h"
 #include "backends/cpu/conv_geometry.h"
+#include "backends/cpu/conv_stage.h"
+#include "backends/cpu/gemm_tasks.h"
 #include "backends/cpu/gemm_values.h"
 #include "backends/cpu/matmul.h"
 #include "backends/cpu/norm_rows.h"
+#include "backends/cpu/pool_direct.h"
 
 namespace nef::cpu {
 namespace {
@@ -159,6 +162,7 @@ class PoolPrepared final : public Prepared {
   PoolPrepared(const ValueTable& values, const PoolSpec& spec)
       : values_(values),
         spec_(spec),
+        slots_(task_slots()),
         narrow_(values.dtype(spec.x) == NEF_FLOAT16 || values.dtype(spec.x) == NEF_BFLOAT16) {}
 
   size_t scratch_bytes(const Tensor* values) const override {
@@ -180,6 +184,14 @@ class PoolPrepared final : public Prepared {
         load_floats_parallel(values_.dtype(spec_.x), x, values_.count(values, spec_.x), p.x);
         x = p.x;
         if (y != nullptr) y = p.y;
+      }
+    }
+    if constexpr (std::is_floating_point_v<T>) {
+      if (y != nullptr && direct(w) && w.out_count > 0) {
+        DirectPool<T> pool = direct_pool(values, w);
+        pool.x = x;
+        pool.y = y;
+        run_direct_pool(pool, slots_, p.stages);
       }
     }
     auto* indices = spec_.indices < 0 ? nullptr : static_cast<int64_t*>(values[spec_.indices].data);
@@ -204,11 +216,29 @@ class PoolPrepared final : public Prepared {
  private:
   static constexpr int64_t kPlaneWork = 32 * 1024;
   struct Pieces {
-    T *x = nullptr, *y = nullptr;
+    T *x = nullptr, *y = nullptr, *stages = nullptr;
   };
+
+  // Pools of a float plane that have a window are taken from a staged copy of it.
+  bool direct(const Window& w) const {
+    return std::is_floating_point_v<T> && !spec_.global() && can_stage(w);
+  }
+  DirectPool<T> direct_pool(const Tensor* values, const Window& w) const {
+    DirectPool<T> pool;
+    pool.planes = values[spec_.x].dims[0] * values[spec_.x].dims[1];
+    pool.window = w;
+    pool.largest = spec_.max();
+    return pool;
+  }
 
   Pieces carve(ScratchLayout& layout, const Tensor* values) const {
     Pieces p;
+    if constexpr (std::is_floating_point_v<T>) {
+      const Window w = window(values, spec_.y >= 0 ? spec_.y : spec_.indices);
+      if (spec_.y >= 0 && direct(w)) {
+        p.stages = layout.take<T>(direct_pool_scratch(direct_pool(values, w), slots_));
+      }
+    }
     if (!narrow_) return p;
     p.x = layout.take<T>(values_.count(values, spec_.x));
     if (spec_.y >= 0) p.y = layout.take<T>(values_.count(values, spec_.y));
@@ -223,9 +253,10 @@ class PoolPrepared final : public Prepared {
 
   void pool(const Window& w, const T* x, T* y) const {
     if (spec_.global()) return pool_all(w.in_count, x, y);
-    if (spec_.max()) return pool_plane<T, true>(w, x, y);
+    const bool summed = direct(w);  // before
+    if (spec_.max()) return summed ? void() : pool_plane<T, true>(w, x, y);
     if constexpr (std::is_floating_point_v<T>) {
-      pool_plane<T, false>(w, x, y);
+      if (!summed) pool_plane<T, false>(w, x, y);
       divide_plane(w, spec_.include_pad, y);
     }
   }
@@ -238,6 +269,7 @@ class PoolPrepared final : public Prepared {
 
   ValueTable values_;
   PoolSpec spec_;
+  int64_t slots_;
   bool narrow_;
 };
 

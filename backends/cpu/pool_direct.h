@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "backends/cpu/conv_geometry.h"
+
+// Pools of float and double that read a staged copy of each plane (conv_stage.h).
+namespace nef::cpu {
+
+template <typename T>
+struct DirectPool {
+  int64_t planes = 0;
+  Window window;        // one that can be staged
+  bool largest = true;  // or the sum
+  const T* x = nullptr;
+  T* y = nullptr;
+};
+
+// Elements of scratch; looks at shapes only.
+template <typename T>
+int64_t direct_pool_scratch(const DirectPool<T>& pool, int64_t slots);
+template <typename T>
+void run_direct_pool(const DirectPool<T>& pool, int64_t slots, T* scratch);
+
+}  // namespace nef::cpu
