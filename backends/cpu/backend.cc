@@ -7,6 +7,7 @@
 #include "backends/cpu/cpu.h"
 #include "backends/cpu/device.h"
 #include "backends/cpu/kernel.h"
+#include "backends/cpu/pages.h"
 #include "backends/cpu/quant.h"
 #include "backends/cpu/registry.h"
 #include "backends/cpu/rnn.h"
@@ -17,8 +18,6 @@ namespace {
 
 using backends::guarded;
 using backends::report;
-
-constexpr size_t kAlignment = 64;
 
 // The handles of the table are addresses of these. Every backend has its own, and one program may
 // hold several backends, so none defines the types that the table names.
@@ -72,10 +71,7 @@ nef_code device_info(int32_t device, nef_backend_device* out, nef_backend_error*
 nef_code alloc(int32_t device, size_t bytes, void** out, nef_backend_error* err) {
   return guarded(err, [&] {
     require_device(device);
-    if (bytes > SIZE_MAX - kAlignment) throw std::bad_alloc();
-    const size_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
-    *out = std::aligned_alloc(kAlignment, rounded == 0 ? kAlignment : rounded);
-    if (*out == nullptr) throw std::bad_alloc();
+    *out = allocate_aligned(bytes);
   });
 }
 

@@ -3,11 +3,11 @@
 
 #include <cstdlib>
 #include <memory>
-#include <new>
 #include <string_view>
 #include <vector>
 
 #include "backends/cpu/kernel.h"
+#include "backends/cpu/pages.h"
 
 // What the kernels of contractions, norms and attention share to get at a region's values.
 namespace nef::cpu {
@@ -18,9 +18,7 @@ class AlignedBuffer {
  public:
   AlignedBuffer() = default;
   explicit AlignedBuffer(int64_t count) : count_(count) {
-    const size_t bytes = (static_cast<size_t>(count) * sizeof(T) + 127) / 64 * 64;
-    data_.reset(static_cast<T*>(std::aligned_alloc(64, bytes)));
-    if (data_ == nullptr) throw std::bad_alloc();
+    data_.reset(static_cast<T*>(allocate_aligned(static_cast<size_t>(count) * sizeof(T) + 64)));
   }
   T* data() const { return data_.get(); }
   uint64_t bytes() const { return static_cast<uint64_t>(count_) * sizeof(T); }

@@ -4,17 +4,89 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 
 #include "engine/ir/error.h"
 
 namespace nef::ir {
 
 namespace {
+
 constexpr size_t kAlignment = 64;
+constexpr size_t kHugePage = 2u << 20;
+constexpr size_t kLarge = 2 * kHugePage;
+
+size_t round_up(size_t bytes, size_t to) { return (bytes + to - 1) / to * to; }
+
+// Memory of whole huge pages, where the system has them to give: a result of many megabytes costs
+// less to get than to fill.
+void* allocate_pages(size_t bytes) {
+  void* data = std::aligned_alloc(kHugePage, bytes);
+  if (data != nullptr) ::madvise(data, bytes, MADV_HUGEPAGE);  // a refusal costs time, nothing else
+  return data;
 }
+
+// The last large buffers that were let go, as a program that runs again asks for the same ones.
+class Spare {
+ public:
+  // One of exactly this size, or null.
+  void* take(size_t bytes) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (size_t i = count_; i-- > 0;) {
+      if (kept_[i].bytes == bytes) return remove(i);
+    }
+    return nullptr;
+  }
+
+  void give(void* data, size_t bytes) {
+    if (bytes > kMost) return std::free(data);
+    const std::lock_guard<std::mutex> lock(mutex_);
+    while (count_ == kept_.size() || total_ + bytes > kMost) std::free(remove(0));
+    kept_[count_++] = {data, bytes};
+    total_ += bytes;
+  }
+
+ private:
+  static constexpr size_t kMost = 128u << 20;  // bytes kept
+  struct Piece {
+    void* data;
+    size_t bytes;
+  };
+
+  void* remove(size_t i) {
+    void* data = kept_[i].data;
+    total_ -= kept_[i].bytes;
+    std::copy(kept_.begin() + i + 1, kept_.begin() + count_, kept_.begin() + i);
+    --count_;
+    return data;
+  }
+
+  std::mutex mutex_;
+  std::array<Piece, 8> kept_;  // the oldest in front
+  size_t count_ = 0, total_ = 0;
+};
+
+// Never destroyed: buffers may outlive static objects.
+Spare& spare() {
+  static auto* const spare = new Spare;
+  return *spare;
+}
+
+std::shared_ptr<Buffer> allocate_large(size_t bytes) {
+  const size_t rounded = round_up(bytes, kHugePage);
+  void* data = spare().take(rounded);
+  if (data == nullptr) data = allocate_pages(rounded);
+  if (data == nullptr) return nullptr;
+  return std::make_shared<Buffer>(data, bytes,
+                                  [rounded](void* p, size_t) { spare().give(p, rounded); });
+}
+
+}  // namespace
 
 Buffer::Buffer(void* data, size_t bytes, Release release)
     : data_(data), bytes_(bytes), release_(std::move(release)) {}
@@ -27,9 +99,10 @@ std::shared_ptr<Buffer> Buffer::allocate(size_t bytes) {
   if (bytes > SIZE_MAX - kAlignment) {
     fail(NEF_OUT_OF_MEMORY, "allocate", cat("cannot allocate ", bytes, " bytes of host memory"));
   }
-  const size_t rounded =
-      bytes == 0 ? kAlignment : (bytes + kAlignment - 1) / kAlignment * kAlignment;
-  void* data = std::aligned_alloc(kAlignment, rounded);
+  if (bytes >= kLarge && bytes <= SIZE_MAX - kHugePage) {
+    if (auto buffer = allocate_large(bytes)) return buffer;
+  }
+  void* data = std::aligned_alloc(kAlignment, round_up(std::max<size_t>(bytes, 1), kAlignment));
   if (data == nullptr) {
     fail(NEF_OUT_OF_MEMORY, "allocate", cat("cannot allocate ", bytes, " bytes of host memory"));
   }
