@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // kernel_f32/MxKxN and kernel_fast/MxKxN: microseconds of a float32 product of the cpu backend on
 // one core, weights packed beforehand; median over a fixed time. kernel_fast computes in bfloat16
-// on AMX, interleaved with kernel_f32, which is its peer.
+// on AMX or AVX-512, interleaved with kernel_f32, which is its peer.
 #include <cstdio>
 #include <functional>
 #include <vector>
@@ -125,7 +125,7 @@ int main(int argc, char** argv) {
     }
     if (fast) {
       report.print(
-          {fast_name, 1e6 * t[1], "us", "kernel_f32", 1e6 * t[0], note("AMX bf16", s, 2, t[1])});
+          {fast_name, 1e6 * t[1], "us", "kernel_f32", 1e6 * t[0], note(amx->name, s, 2, t[1])});
     }
   }
   return 0;

@@ -2,6 +2,7 @@
 // AMX kernels by intrinsics: Highway has none.
 #include "backends/cpu/amx.h"
 
+#include "backends/cpu/amx_vectors.h"
 #include "backends/cpu/targets.h"
 
 #include <hwy/highway.h>
@@ -362,15 +363,26 @@ void block_bytes(const AmxByteBlock& g) {
   }
 }
 
+NEF_AVX512 void take_zeros_off(int64_t n, int32_t a_zero, const int32_t* sums, int32_t part,
+                               const int32_t* zeros, int32_t* c) {
+  const __m512i za = _mm512_set1_epi32(a_zero), rest = _mm512_set1_epi32(part);
+  for (int64_t j = 0; j < n; j += 16) {
+    const auto lanes = static_cast<__mmask16>(n - j >= 16 ? 0xffff : (1 << (n - j)) - 1);
+    __m512i x = _mm512_mullo_epi32(za, _mm512_maskz_loadu_epi32(lanes, sums + j));
+    if (zeros != nullptr) {
+      const __m512i zb = _mm512_maskz_loadu_epi32(lanes, zeros + j);
+      x = _mm512_add_epi32(x, _mm512_mullo_epi32(zb, rest));
+    }
+    const __m512i old = _mm512_maskz_loadu_epi32(lanes, c + j);
+    _mm512_mask_storeu_epi32(c + j, lanes, _mm512_sub_epi32(old, x));
+  }
+}
+
 // ---- detection
 
-bool cpu_has_amx() {
-  unsigned a = 0, b = 0, c = 0, d = 0;
-  if (__get_cpuid_count(7, 0, &a, &b, &c, &d) == 0) return false;
-  const bool tiles = (d >> 24 & 1) != 0, bf16 = (d >> 22 & 1) != 0, int8 = (d >> 25 & 1) != 0;
-  if (__get_cpuid_count(7, 1, &a, &b, &c, &d) == 0) return false;
-  return tiles && bf16 && int8 && (a >> 5 & 1) != 0;  // the last: AVX512_BF16
-}
+struct Features {
+  bool amx = false, bf16 = false, vnni = false;
+};
 
 // Linux gives the tile registers to a process that asks; threads inherit it.
 bool permitted() {
@@ -378,19 +390,52 @@ bool permitted() {
   return syscall(SYS_arch_prctl, kRequest, kTileData) == 0;
 }
 
-constexpr AmxOps kOps = {pack_a, pack_b, block, pack_a_bytes, pack_b_bytes, block_bytes};
+Features detect() {
+  Features out;
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  if (__get_cpuid_count(7, 0, &a, &b, &c, &d) == 0) return out;
+  const bool tiles = (d >> 24 & 1) != 0, bf16 = (d >> 22 & 1) != 0, int8 = (d >> 25 & 1) != 0;
+  out.vnni = (c >> 11 & 1) != 0;
+  if (__get_cpuid_count(7, 1, &a, &b, &c, &d) == 0) return out;
+  out.bf16 = (a >> 5 & 1) != 0;
+  out.amx = tiles && bf16 && int8 && out.bf16 && permitted();
+  return out;
+}
+const Features& features() {
+  static const Features features = detect();
+  return features;
+}
+// Asked each time: tests force other targets.
+bool allowed(int64_t targets) { return (hwy::SupportedTargets() & targets) != 0; }
+
+constexpr AmxOps kAmx = {"amx",        true,         pack_a,      pack_b,        block,
+                         pack_a_bytes, pack_b_bytes, block_bytes, take_zeros_off};
+constexpr AmxOps kVectors = {"avx512",
+                             false,
+                             pack_a,
+                             pack_b,
+                             multiply_by_vectors,
+                             pack_a_bytes,
+                             pack_b_bytes,
+                             multiply_bytes_by_vectors,
+                             take_zeros_off};
 
 }  // namespace
 
 const AmxOps* amx_ops() {
-  static const bool present = cpu_has_amx() && permitted();
-  // Asked each time: tests force other targets.
-  return present && (hwy::SupportedTargets() & HWY_AVX3_SPR) != 0 ? &kOps : nullptr;
+  if (features().amx && allowed(HWY_AVX3_SPR)) return &kAmx;
+  return features().bf16 && allowed(HWY_AVX3_SPR | HWY_AVX3_ZEN4) ? &kVectors : nullptr;
+}
+const AmxOps* amx_byte_ops() {
+  if (features().amx && allowed(HWY_AVX3_SPR)) return &kAmx;
+  const int64_t wide = HWY_AVX3_SPR | HWY_AVX3_ZEN4 | HWY_AVX3_DL;
+  return features().vnni && allowed(wide) ? &kVectors : nullptr;
 }
 
 #else
 
 const AmxOps* amx_ops() { return nullptr; }
+const AmxOps* amx_byte_ops() { return nullptr; }
 
 #endif
 

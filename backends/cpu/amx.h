@@ -8,7 +8,8 @@
 
 #include "backends/cpu/gemm.h"
 
-// Products of bfloat16 matrices with float32 sums on AMX tiles (x86 since Sapphire Rapids).
+// Products of bfloat16 matrices with float32 sums on AMX tiles (x86 since Sapphire Rapids), or by
+// vectors where there are none (amx_vectors.h).
 //
 // Both operands are packed: A as row tiles, [m / 16][k / 32] tiles of 16 rows x 32; B as panels of
 // 32 columns, [n / 32][k / 32] pairs of tiles of 32 x 16, in which two neighbours along k lie side
@@ -44,6 +45,8 @@ struct AmxByteBlock {
 };
 
 struct AmxOps {
+  const char* name;  // of what multiplies
+  bool tiles;        // on AMX: many times as fast as float32, not only twice
   // A[m][k], element (i, p) at a[i * row + p * col]; float32 or bfloat16.
   void (*pack_a)(nef_dtype dtype, const void* a, int64_t row, int64_t col, int64_t m, int64_t k,
                  uint16_t* out);
@@ -55,11 +58,18 @@ struct AmxOps {
   void (*pack_a_bytes)(const uint8_t* a, int64_t row, int64_t m, int64_t k, uint8_t* out);
   void (*pack_b_bytes)(const uint8_t* b, int64_t row, int64_t k, int64_t n, uint8_t* out);
   void (*block_bytes)(const AmxByteBlock& g);
+  // Takes off n sums of a row what zero points added: c[j] -= a_zero * sums[j] + zeros[j] * part;
+  // without `zeros`, they are 0.
+  void (*take_zeros_off)(int64_t n, int32_t a_zero, const int32_t* sums, int32_t part,
+                         const int32_t* zeros, int32_t* c);
 };
 
-// Null where the CPU has no AMX, the system does not permit it, or NEF_CPU_TARGET forces less. Asks
-// the CPU each time, which is slow in a virtual machine: kernels keep the answer.
+// Products of bfloat16 on AMX, or else by the dot products of AVX512_BF16. Null where the CPU has
+// neither, the system does not permit it, or NEF_CPU_TARGET forces less. Asks the CPU each time,
+// which is slow in a virtual machine: kernels keep the answer.
 const AmxOps* amx_ops();
+// The same of bytes: on AMX, or by AVX512_VNNI.
+const AmxOps* amx_byte_ops();
 
 inline int64_t amx_depth(int64_t k) { return round_up(std::max<int64_t>(k, 1), kAmxDepth); }
 inline int64_t amx_byte_depth(int64_t k) { return round_up(std::max<int64_t>(k, 1), 64); }

@@ -493,7 +493,8 @@ class AttentionKernel final : public Kernel {
   AttentionKernel(const Region& region, AttentionSpec spec)
       : values_(region), spec_(std::move(spec)) {}
   const char* name() const override {
-    return spec_.amx != nullptr ? "attention tiles amx bf16" : "attention tiles";
+    if (spec_.amx == nullptr) return "attention tiles";
+    return spec_.amx->tiles ? "attention tiles amx bf16" : "attention tiles avx512 bf16";
   }
   std::unique_ptr<Prepared> prepare(const Tensor*) const override {
     for (size_t i : {kQ, kK, kV}) {

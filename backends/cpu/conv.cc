@@ -60,7 +60,9 @@ const AmxOps* choose_amx(const Region& region, const ConvSpec& spec) {
   int64_t depth = 1;
   for (size_t d = 1; d < w.dims.size(); ++d) depth *= w.dims[d];
   const bool fills = w.dims[0] / spec.groups >= kAmxTile && depth >= kAmxTile;
-  return fills ? amx_ops() : nullptr;
+  const AmxOps* ops = fills ? amx_ops() : nullptr;
+  // Packing windows pays only for products that are many times as fast.
+  return ops != nullptr && ops->tiles ? ops : nullptr;
 }
 
 // One sample, few output positions and constant weights.

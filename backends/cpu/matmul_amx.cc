@@ -177,7 +177,7 @@ class AmxMatmulPrepared final : public Prepared {
 class AmxMatmulKernel final : public Kernel {
  public:
   AmxMatmulKernel(const Region& region, const MatmulSpec& spec) : values_(region), spec_(spec) {
-    name_ = "gemm amx bf16";
+    name_ = std::string("gemm ") + amx_ops()->name + " bf16";
     if (!spec_.epilogue.empty()) name_ += "+" + std::to_string(spec_.epilogue.size());
     if (values_.constant(spec_.b)) name_ += " packed";
   }

@@ -7,6 +7,7 @@
 #include "backends/cpu/gemm_tasks.h"
 #include "backends/cpu/gemm_values.h"
 #include "backends/cpu/matmul.h"
+#include "backends/cpu/matmul_nbits.h"
 #include "backends/cpu/norm_rows.h"
 #include "backends/cpu/quant.h"
 
@@ -15,14 +16,6 @@ namespace {
 
 constexpr int64_t kFewRows = 8;
 constexpr int64_t kColumnWork = 64 * 1024;  // weights of a task
-
-struct NBitsSpec {
-  int32_t a, b, scales, zeros, bias, y;
-  int64_t k, n, bits, block;
-
-  int64_t blocks() const { return (k + block - 1) / block; }
-  int64_t row_bytes() const { return blocks() * block * bits / 8; }
-};
 
 // q[8 * i + ...]: the fields of `bytes` bytes, lowest bits first.
 void unpack(const uint8_t* src, int64_t bits, int64_t count, uint8_t* q) {
@@ -103,30 +96,13 @@ class NBitsPrepared final : public Prepared {
   }
   bool packs_a(int64_t m) const { return wants_packed_a<T>(m, columns_, spec_.k, 1); }
 
-  T scale(const Tensor* values, int64_t i) const {
-    T out;
-    load_row(table_.dtype(spec_.scales), table_.data(values, spec_.scales), i, 1, &out);
-    return out;
-  }
-  T zero(const Tensor* values, int64_t column, int64_t at) const {
-    if (spec_.zeros < 0) return static_cast<T>(1 << (spec_.bits - 1));
-    const void* data = table_.data(values, spec_.zeros);
-    if (table_.dtype(spec_.zeros) != NEF_UINT8) {
-      T out;
-      load_row(table_.dtype(spec_.zeros), data, column * spec_.blocks() + at, 1, &out);
-      return out;
-    }
-    const int64_t row_bytes = (spec_.blocks() * spec_.bits + 7) / 8, bit = at * spec_.bits;
-    const uint8_t byte = static_cast<const uint8_t*>(data)[column * row_bytes + bit / 8];
-    return static_cast<T>(byte >> bit % 8 & ((1 << spec_.bits) - 1));
-  }
-
   void fill_column(const Tensor* values, int64_t column, T* out, uint8_t* q) const {
     const auto* b = static_cast<const uint8_t*>(table_.data(values, spec_.b));
     b += column * spec_.row_bytes();
     for (int64_t at = 0; at < spec_.blocks(); ++at) {
       unpack(b + at * spec_.block * spec_.bits / 8, spec_.bits, spec_.block, q);
-      const T s = scale(values, column * spec_.blocks() + at), z = zero(values, column, at);
+      const T s = nbits_scale<T>(table_, spec_, values, column, at);
+      const T z = nbits_zero<T>(table_, spec_, values, column, at);
       const int64_t n = std::min(spec_.block, spec_.k - at * spec_.block);
       T* w = out + at * spec_.block;
       int64_t i = 0;
@@ -194,7 +170,8 @@ class NBitsKernel final : public Kernel {
              nef_attr_int(attrs, NEF_MATMUL_NBITS_BLOCK_SIZE, 32)};
   }
   const char* name() const override { return "matmul of packed weights"; }
-  std::unique_ptr<Prepared> prepare(const Tensor*) const override {
+  std::unique_ptr<Prepared> prepare(const Tensor* values) const override {
+    if (auto packed = make_packed_nbits(table_, spec_, values)) return packed;
     if (table_.dtype(spec_.a) == NEF_FLOAT64) {
       return std::make_unique<NBitsPrepared<double>>(table_, spec_);
     }
@@ -211,6 +188,34 @@ std::unique_ptr<Kernel> make_nbits(const Region& region, std::string*) {
 }
 
 }  // namespace
+
+template <typename T>
+T nbits_scale(const ValueTable& table, const NBitsSpec& spec, const Tensor* values, int64_t column,
+              int64_t at) {
+  T out;
+  load_row(table.dtype(spec.scales), table.data(values, spec.scales), column * spec.blocks() + at,
+           1, &out);
+  return out;
+}
+template float nbits_scale<float>(const ValueTable&, const NBitsSpec&, const Tensor*, int64_t,
+                                  int64_t);
+
+template <typename T>
+T nbits_zero(const ValueTable& table, const NBitsSpec& spec, const Tensor* values, int64_t column,
+             int64_t at) {
+  if (spec.zeros < 0) return static_cast<T>(1 << (spec.bits - 1));
+  const void* data = table.data(values, spec.zeros);
+  if (table.dtype(spec.zeros) != NEF_UINT8) {
+    T out;
+    load_row(table.dtype(spec.zeros), data, column * spec.blocks() + at, 1, &out);
+    return out;
+  }
+  const int64_t row_bytes = (spec.blocks() * spec.bits + 7) / 8, bit = at * spec.bits;
+  const uint8_t byte = static_cast<const uint8_t*>(data)[column * row_bytes + bit / 8];
+  return static_cast<T>(byte >> bit % 8 & ((1 << spec.bits) - 1));
+}
+template float nbits_zero<float>(const ValueTable&, const NBitsSpec&, const Tensor*, int64_t,
+                                 int64_t);
 
 void register_matmul_nbits() { register_op(NEF_OP_MATMUL_NBITS, make_nbits); }
 

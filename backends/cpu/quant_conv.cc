@@ -41,7 +41,7 @@ class QuantConvPrepared final : public Prepared {
     const bool fixed_zero = ids.w_zero < 0 || table.constant(ids.w_zero);
     if (!table.constant(ids.w) || !fixed_zero) return;
     const int64_t* w = constants[ids.w].dims;
-    if (groups > 0 && w[0] / groups >= kAmxFilters) amx_ = amx_ops();
+    if (groups > 0 && w[0] / groups >= kAmxFilters) amx_ = amx_byte_ops();
     if (amx_ != nullptr) pack_for_amx(constants);
   }
 

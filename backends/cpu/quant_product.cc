@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// MatMulInteger and QLinearMatMul. On AMX, with a constant b, bytes are multiplied as they are, and
-// what the zero points bring is taken off the sums. Elsewhere both operands become int16 less their
-// zero points, b column by column (once, when it is constant).
+// MatMulInteger and QLinearMatMul. On AMX or VNNI, with a constant b, bytes are multiplied as they
+// are, and what the zero points bring is taken off the sums. Elsewhere both operands become int16
+// less their zero points, b column by column (once, when it is constant).
 #include <algorithm>
 #include <cstring>
 
@@ -19,6 +19,8 @@ namespace {
 constexpr int64_t kTaskRows = 32;
 constexpr int64_t kTaskWork = 128 * 1024;
 constexpr int64_t kAmxColumns = 8;  // fewer leave most of a tile empty
+constexpr int64_t kAmxRows = 128;   // of a task
+constexpr int64_t kAmxWork = 1024 * 1024;
 
 struct ProductIds {
   bool quantized = false;  // QLinearMatMul
@@ -40,7 +42,7 @@ class ProductPrepared final : public Prepared {
     const bool fixed_zero = ids.b_zero < 0 || table.constant(ids.b_zero);
     if (!table.constant(ids.b) || !fixed_zero) return;
     const Sizes s = b_sizes(constants);
-    if (s.n >= kAmxColumns) amx_ = amx_ops();
+    if (s.n >= kAmxColumns) amx_ = amx_byte_ops();
     if (amx_ != nullptr) {
       pack_for_amx(constants, s);
       return;
@@ -65,8 +67,9 @@ class ProductPrepared final : public Prepared {
     const Sizes s = b_sizes(values);
     ScratchLayout layout(scratch);
     const Pieces p = carve(layout, s);
+    if (amx_ != nullptr) return run_on_amx(values, shape, s, p);
     const int16_t* b = packed_.data();
-    if (b == nullptr && amx_ == nullptr) {
+    if (b == nullptr) {
       parallel_for(s.matrices * s.n, std::max<int64_t>(1, kTaskWork / s.depth),
                    [&](int64_t begin, int64_t end) {
                      for (int64_t i = begin; i < end; ++i) pack_column(values, s, i, p.b);
@@ -76,15 +79,8 @@ class ProductPrepared final : public Prepared {
     const int64_t blocks = (shape.m + kTaskRows - 1) / kTaskRows;
     run_tasks(slots_, shape.batches * blocks, [&](int64_t slot, int64_t task) {
       const int64_t first = task % blocks * kTaskRows;
-      const int64_t rows = std::min(kTaskRows, shape.m - first);
-      int32_t* sums = p.sums + slot * kTaskRows * s.n;
-      if (amx_ != nullptr) {
-        run_rows_on_amx(values, shape, s, task / blocks, first, rows,
-                        p.amx_a + slot * amx_a_bytes(kTaskRows, s.k), sums);
-        return;
-      }
-      run_rows(values, shape, s, task / blocks, first, rows, b, p.a + slot * kTaskRows * s.depth,
-               sums);
+      run_rows(values, shape, s, task / blocks, first, std::min(kTaskRows, shape.m - first), b,
+               p.a + slot * kTaskRows * s.depth, p.sums + slot * kTaskRows * s.n);
     });
   }
 
@@ -109,11 +105,12 @@ class ProductPrepared final : public Prepared {
   Pieces carve(ScratchLayout& layout, const Sizes& s) const {
     Pieces p{};
     if (amx_ != nullptr) {
-      p.amx_a = layout.take<uint8_t>(slots_ * amx_a_bytes(kTaskRows, s.k));
-    } else {
-      if (packed_.data() == nullptr) p.b = layout.take<int16_t>(s.matrices * s.n * s.depth);
-      p.a = layout.take<int16_t>(slots_ * kTaskRows * s.depth);
+      p.amx_a = layout.take<uint8_t>(slots_ * amx_a_bytes(kAmxRows, s.k));
+      if (ids_.quantized) p.sums = layout.take<int32_t>(slots_ * kAmxRows * s.n);
+      return p;
     }
+    if (packed_.data() == nullptr) p.b = layout.take<int16_t>(s.matrices * s.n * s.depth);
+    p.a = layout.take<int16_t>(slots_ * kTaskRows * s.depth);
     p.sums = layout.take<int32_t>(slots_ * kTaskRows * s.n);
     return p;
   }
@@ -176,21 +173,22 @@ class ProductPrepared final : public Prepared {
       return;
     }
     int_dot()(a, b + mb * s.n * s.depth, rows, s.n, s.depth, sums, s.n);
-    quantize_rows(values, s, ma * shape.m + first, mb, rows, sums, at);
+    quantize_rows(values, s, ma * shape.m + first, mb, rows, 0, s.n, sums, at);
   }
 
-  // Rows of sums to elements of y from `at` on; `line` is the first row's number among all of a.
+  // Rows of sums, `n` columns from `col` on, to elements of y from `at` on; `line` is the first
+  // row's number among all of a.
   void quantize_rows(const Tensor* values, const Sizes& s, int64_t line, int64_t mb, int64_t rows,
-                     const int32_t* sums, int64_t at) const {
+                     int64_t col, int64_t n, const int32_t* sums, int64_t at) const {
     const double y_scale = scale_at(values, ids_.y_scale, 0, 0, 1);
     const int64_t zero = zero_at(values, ids_.y_zero, 0, 0, 1);
     const bool same = table_.count(values, ids_.b_scale) == 1;
     for (int64_t i = 0; i < rows; ++i) {
       const double sa = scale_at(values, ids_.a_scale, 0, line + i, row_count(values));
       // Row by row with one factor, or element by element with one per column.
-      for (int64_t j = 0; j < s.n; j += same ? s.n : 1) {
-        const double factor = sa * scale_at(values, ids_.b_scale, mb, j, s.n) / y_scale;
-        store_quantized(table_.dtype(ids_.y), sums + i * s.n + j, same ? s.n : 1, factor, zero,
+      for (int64_t j = 0; j < n; j += same ? n : 1) {
+        const double factor = sa * scale_at(values, ids_.b_scale, mb, col + j, s.n) / y_scale;
+        store_quantized(table_.dtype(ids_.y), sums + i * n + j, same ? n : 1, factor, zero,
                         values[ids_.y].data, at + i * s.n + j);
       }
     }
@@ -218,47 +216,78 @@ class ProductPrepared final : public Prepared {
       for (int64_t j = 0; j < s.n; ++j) {
         column_sums_.push_back(add_bytes(b + j, s.n, s.k, is_signed(ids_.b)));
         column_zeros_.push_back(static_cast<int32_t>(zero_at(constants, ids_.b_zero, i, j, s.n)));
+        b_moved_ = b_moved_ || column_zeros_.back() != 0;
       }
     }
   }
 
-  void run_rows_on_amx(const Tensor* values, const MatmulShape& shape, const Sizes& s,
-                       int64_t batch, int64_t first, int64_t rows, uint8_t* a,
-                       int32_t* sums) const {
-    const int64_t line = shape.a_matrix(batch) * shape.m + first, mb = shape.b_matrix(batch);
-    const int64_t at = (batch * shape.m + first) * s.n;
+  // Rows and columns of a task: rows are split first, as each task packs its rows of a.
+  struct Cut {
+    int64_t rows, cols;
+  };
+  Cut cut(const MatmulShape& shape, const Sizes& s) const {
+    Cut c{std::min(round_up(shape.m, kAmxTile), kAmxRows), s.n};
+    const auto wants_more = [&] {
+      const int64_t tasks = shape.batches * ceil_div(shape.m, c.rows) * ceil_div(s.n, c.cols);
+      return slots_ > 1 && tasks < 2 * slots_ && c.rows * c.cols * s.k >= 2 * kAmxWork;
+    };
+    while (c.rows > kAmxPanel && wants_more()) c.rows = round_up(c.rows / 2, kAmxPanel);
+    while (c.cols > kAmxPanel && wants_more()) c.cols = round_up(c.cols / 2, kAmxPanel);
+    return c;
+  }
+
+  void run_on_amx(const Tensor* values, const MatmulShape& shape, const Sizes& s,
+                  const Pieces& p) const {
+    const Cut size = cut(shape, s);
+    const int64_t down = ceil_div(shape.m, size.rows), across = ceil_div(s.n, size.cols);
+    run_tasks(slots_, shape.batches * down * across, [&](int64_t slot, int64_t task) {
+      const int64_t batch = task / across / down;
+      const int64_t row = task / across % down * size.rows, col = task % across * size.cols;
+      AmxByteBlock g;
+      g.m = std::min(size.rows, shape.m - row);
+      g.n = std::min(size.cols, s.n - col);
+      run_block_on_amx(values, shape, s, batch, row, col, g,
+                       p.amx_a + slot * amx_a_bytes(kAmxRows, s.k),
+                       ids_.quantized ? p.sums + slot * kAmxRows * s.n : nullptr);
+    });
+  }
+
+  // g.m rows and g.n columns of a batch's product.
+  void run_block_on_amx(const Tensor* values, const MatmulShape& shape, const Sizes& s,
+                        int64_t batch, int64_t row, int64_t col, AmxByteBlock g, uint8_t* a,
+                        int32_t* sums) const {
+    const int64_t line = shape.a_matrix(batch) * shape.m + row, mb = shape.b_matrix(batch);
+    const int64_t at = (batch * shape.m + row) * s.n + col;
     const uint8_t* src = bytes(values, ids_.a) + line * s.k;
-    amx_->pack_a_bytes(src, s.k, rows, s.k, a);
-    AmxByteBlock g;
-    g.m = rows;
-    g.n = s.n;
+    amx_->pack_a_bytes(src, s.k, g.m, s.k, a);
     g.k = s.k;
     g.a = a;
-    g.b = amx_b_.data() + mb * amx_b_bytes(s.k, s.n);
+    g.b = amx_b_.data() + mb * amx_b_bytes(s.k, s.n) + col * amx_byte_depth(s.k);
     g.a_signed = is_signed(ids_.a);
     g.b_signed = is_signed(ids_.b);
     g.c = ids_.quantized ? sums : static_cast<int32_t*>(values[ids_.y].data) + at;
-    g.ldc = s.n;
+    g.ldc = ids_.quantized ? g.n : s.n;
     amx_->block_bytes(g);
-    for (int64_t i = 0; i < rows; ++i) {
-      const int32_t row_sum = add_bytes(src + i * s.k, 1, s.k, g.a_signed);
-      take_zeros_off(s, a_zero_at(values, line + i), row_sum, mb, g.c + i * s.n);
+    for (int64_t i = 0; i < g.m; ++i) {
+      take_zeros_off(s, a_zero_at(values, line + i), src + i * s.k, mb * s.n + col, g.n,
+                     g.c + i * g.ldc);
     }
-    if (ids_.quantized) quantize_rows(values, s, line, mb, rows, sums, at);
+    if (ids_.quantized) quantize_rows(values, s, line, mb, g.m, col, g.n, sums, at);
   }
 
-  // (a - za)(b - zb) = a b - za b - zb a + za zb, summed along k; wraps.
-  void take_zeros_off(const Sizes& s, int64_t a_zero, int32_t row_sum, int64_t matrix,
+  // (a - za)(b - zb) = a b - za b - zb (a - za), summed along k; wraps. `first` counts the columns
+  // of all matrices b.
+  void take_zeros_off(const Sizes& s, int64_t a_zero, const uint8_t* row, int64_t first, int64_t n,
                       int32_t* c) const {
-    const int32_t* sums = column_sums_.data() + matrix * s.n;
-    const int32_t* zeros = column_zeros_.data() + matrix * s.n;
-    const auto za = static_cast<uint32_t>(a_zero);
-    const auto part = static_cast<uint32_t>(row_sum) - za * static_cast<uint32_t>(s.k);
-    for (int64_t j = 0; j < s.n; ++j) {
-      c[j] =
-          static_cast<int32_t>(static_cast<uint32_t>(c[j]) - za * static_cast<uint32_t>(sums[j]) -
-                               static_cast<uint32_t>(zeros[j]) * part);
+    if (a_zero == 0 && !b_moved_) return;
+    uint32_t part = 0;
+    if (b_moved_) {
+      part = static_cast<uint32_t>(add_bytes(row, 1, s.k, is_signed(ids_.a))) -
+             static_cast<uint32_t>(a_zero) * static_cast<uint32_t>(s.k);
     }
+    amx_->take_zeros_off(n, static_cast<int32_t>(a_zero), column_sums_.data() + first,
+                         static_cast<int32_t>(part),
+                         b_moved_ ? column_zeros_.data() + first : nullptr, c);
   }
 
   ValueTable table_;
@@ -268,6 +297,7 @@ class ProductPrepared final : public Prepared {
   const AmxOps* amx_ = nullptr;
   AlignedBuffer<uint8_t> amx_b_;
   std::vector<int32_t> column_sums_, column_zeros_;  // of every matrix b
+  bool b_moved_ = false;                             // is a zero of b not 0?
 };
 
 class ProductKernel final : public Kernel {

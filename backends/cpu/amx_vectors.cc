@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products of operands in AMX's layout where a CPU has only the dot products of AVX-512: VNNI of
+// bytes, BF16 of bfloat16. A row of a B tile is a vector; four bytes of A are spread over one.
+#include "backends/cpu/amx_vectors.h"
+
+#include <hwy/detect_compiler_arch.h>
+
+#if HWY_ARCH_X86_64 && defined(__linux__)
+#include <immintrin.h>
+
+#include <cstring>
+
+namespace nef::cpu {
+// GCC takes the undefined registers of its own intrinsics for a fault of ours.
+#ifndef __clang__
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#endif
+namespace {
+
+// One set for both kinds, so that they can share templates; each runs only its own dot product.
+#define NEF_DOTS __attribute__((target("avx512f,avx512bw,avx512vl,avx512vnni,avx512bf16")))
+
+constexpr int64_t kTileBytes = 1024, kRowBytes = 64, kSteps = 16;  // of a tile
+constexpr int64_t kRows = 8;                   // at a time: with two vectors each, 16 sums
+constexpr int64_t kResidentBytes = 512 << 10;  // of B that stay in L2
+constexpr int64_t kFinish = 256;               // columns handed to the epilogue at a time
+constexpr int64_t kGroup = 2048;               // most columns of a group
+constexpr int64_t kAhead = 4096;               // bytes of B fetched ahead of a single row
+
+// A product, whatever its elements: rows and columns of `depth` bytes.
+struct Problem {
+  int64_t m, n, depth;
+  const uint8_t *a, *b;
+  int32_t* c;
+  int64_t ldc;
+};
+
+// What is added to the sums of each column of a group, and to those of each row.
+struct Moved {
+  alignas(64) uint32_t columns[kGroup];
+  uint32_t rows[kAmxPanel];
+};
+
+struct Floats {
+  using Sum = __m512;
+  NEF_DOTS static Sum zero() { return _mm512_setzero_ps(); }
+  NEF_DOTS static Sum add(Sum x, Sum y) { return _mm512_add_ps(x, y); }
+  NEF_DOTS static Sum dot(Sum sum, __m512i a, __m512i b) {
+    return _mm512_dpbf16_ps(sum, (__m512bh)a, (__m512bh)b);
+  }
+  NEF_DOTS static __m512i a(__m512i x) { return x; }
+  NEF_DOTS static __m512i b(__m512i x) { return x; }
+  NEF_DOTS static __m512i result(Sum sum, const uint32_t*, uint32_t) {
+    return _mm512_castps_si512(sum);
+  }
+  NEF_DOTS static void move_rows(const Problem&, int64_t, int64_t, Moved*) {}
+  NEF_DOTS static void move_columns(const Problem&, const uint8_t*, uint32_t*) {}
+};
+
+// vpdpbusd multiplies unsigned A by signed B. Others become such by turning their highest bit,
+// which moves them by 128: a b = (a' - 128) b' = a' (b' + 128), so that sums over the other side,
+// taken once, are added.
+template <bool kSignedA, bool kUnsignedB>
+struct Bytes {
+  // Not __m512i, whose lanes have 64 bits: GCC then copies every sum in every step.
+  typedef uint32_t Sum __attribute__((vector_size(64)));
+  NEF_DOTS static Sum zero() { return Sum{}; }
+  NEF_DOTS static Sum add(Sum x, Sum y) { return x + y; }
+  NEF_DOTS static Sum dot(Sum sum, __m512i a, __m512i b) {
+    return (Sum)_mm512_dpbusd_epi32((__m512i)sum, a, b);
+  }
+  NEF_DOTS static __m512i turned(__m512i x) {
+    return _mm512_xor_si512(x, _mm512_set1_epi8(static_cast<char>(0x80)));
+  }
+  NEF_DOTS static __m512i a(__m512i x) { return kSignedA ? turned(x) : x; }
+  NEF_DOTS static __m512i b(__m512i x) { return kUnsignedB ? turned(x) : x; }
+  NEF_DOTS static __m512i result(Sum sum, const uint32_t* columns, uint32_t row) {
+    if constexpr (kSignedA) sum += (Sum)_mm512_loadu_si512(columns);
+    if constexpr (kUnsignedB) sum += row;
+    return (__m512i)sum;
+  }
+  // + 128 times the sum of a', and what both being moved adds: - 128 * 128 for each byte.
+  NEF_DOTS static void move_rows(const Problem& g, int64_t first, int64_t count, Moved* moved) {
+    if constexpr (!kUnsignedB) return;
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t row = first + i;
+      const uint8_t* x = g.a + row / kAmxTile * kAmxTile * g.depth + row % kAmxTile * kRowBytes;
+      Sum sum = zero();
+      for (int64_t p = 0; p < g.depth; p += kRowBytes, x += kTileBytes) {
+        sum = dot(sum, a(_mm512_loadu_si512(x)), _mm512_set1_epi8(1));
+      }
+      const auto total = static_cast<uint32_t>(_mm512_reduce_add_epi32((__m512i)sum));
+      const uint32_t both = kSignedA ? (uint32_t{1} << 14) * static_cast<uint32_t>(g.depth) : 0;
+      moved->rows[i] = 128 * total - both;
+    }
+  }
+  // - 128 times the sum of b'.
+  NEF_DOTS static void move_columns(const Problem& g, const uint8_t* panel, uint32_t* columns) {
+    if constexpr (!kSignedA) return;
+    Sum low = zero(), high = zero();
+    const __m512i ones = _mm512_set1_epi8(1);
+    for (int64_t p = 0; p < g.depth; p += kRowBytes, panel += 2 * kTileBytes) {
+      for (int64_t step = 0; step < kSteps; ++step) {
+        const uint8_t* row = panel + step * kRowBytes;
+        low = dot(low, ones, b(_mm512_loadu_si512(row)));
+        high = dot(high, ones, b(_mm512_loadu_si512(row + kTileBytes)));
+      }
+    }
+    _mm512_store_si512(columns, (__m512i)(low * uint32_t(-128)));
+    _mm512_store_si512(columns + kAmxTile, (__m512i)(high * uint32_t(-128)));
+  }
+};
+
+template <class Kind>
+NEF_DOTS inline __m512i spread(const uint8_t* a) {
+  int32_t four;
+  std::memcpy(&four, a, sizeof four);
+  return Kind::a(_mm512_set1_epi32(four));
+}
+
+// The place of a tile of C, which of its columns there are, and what is added to its sums.
+struct Place {
+  int32_t* c;
+  int64_t ldc;
+  __mmask16 low, high;
+  const uint32_t *columns, *rows;
+};
+template <class Kind>
+NEF_DOTS inline void store(const Place& to, int64_t i, typename Kind::Sum p, typename Kind::Sum q) {
+  int32_t* c = to.c + i * to.ldc;
+  _mm512_mask_storeu_epi32(c, to.low, Kind::result(p, to.columns, to.rows[i]));
+  _mm512_mask_storeu_epi32(c + kAmxTile, to.high,
+                           Kind::result(q, to.columns + kAmxTile, to.rows[i]));
+}
+
+// kCount rows of a row tile by a panel, over all of the depth. The sums have names, as arrays of
+// vectors spill.
+template <class Kind, int kCount>
+[[gnu::noinline]] NEF_DOTS void several_rows(int64_t depth, const uint8_t* a, const uint8_t* b,
+                                             const Place& to) {
+#define NEF_EACH(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
+#define NEF_DECLARE(i) auto p##i = Kind::zero(), q##i = Kind::zero();
+  NEF_EACH(NEF_DECLARE)
+  for (int64_t at = 0; at < depth; at += kRowBytes, a += kTileBytes, b += 2 * kTileBytes) {
+    for (int64_t step = 0; step < kSteps; ++step) {
+      _mm_prefetch(b + kAhead + step * kRowBytes, _MM_HINT_T0);
+      _mm_prefetch(b + kAhead + kTileBytes + step * kRowBytes, _MM_HINT_T0);
+      const __m512i b0 = Kind::b(_mm512_loadu_si512(b + step * kRowBytes));
+      const __m512i b1 = Kind::b(_mm512_loadu_si512(b + kTileBytes + step * kRowBytes));
+#define NEF_ROW(i)                                                \
+  if constexpr (i < kCount) {                                     \
+    const __m512i x = spread<Kind>(a + i * kRowBytes + 4 * step); \
+    p##i = Kind::dot(p##i, x, b0);                                \
+    q##i = Kind::dot(q##i, x, b1);                                \
+  }
+      NEF_EACH(NEF_ROW)
+    }
+  }
+#define NEF_STORE(i) \
+  if constexpr (i < kCount) store<Kind>(to, i, p##i, q##i);
+  NEF_EACH(NEF_STORE)
+#undef NEF_STORE
+#undef NEF_ROW
+}
+
+// One row: four steps at once, since two sums alone would wait on each other.
+template <class Kind>
+[[gnu::noinline]] NEF_DOTS void one_row(int64_t depth, const uint8_t* a, const uint8_t* b,
+                                        const Place& to) {
+  NEF_EACH(NEF_DECLARE)
+  for (int64_t at = 0; at < depth; at += kRowBytes, a += kTileBytes, b += 2 * kTileBytes) {
+    for (int64_t step = 0; step < kSteps; step += 4) {
+#define NEF_STEP(i)                                                            \
+  {                                                                            \
+    const uint8_t* rows = b + (step + i) * kRowBytes;                          \
+    const __m512i x = spread<Kind>(a + 4 * (step + i));                        \
+    _mm_prefetch(rows + kAhead, _MM_HINT_T0);                                  \
+    _mm_prefetch(rows + kAhead + kTileBytes, _MM_HINT_T0);                     \
+    p##i = Kind::dot(p##i, x, Kind::b(_mm512_loadu_si512(rows)));              \
+    q##i = Kind::dot(q##i, x, Kind::b(_mm512_loadu_si512(rows + kTileBytes))); \
+  }
+      NEF_STEP(0) NEF_STEP(1) NEF_STEP(2) NEF_STEP(3)
+    }
+  }
+#undef NEF_STEP
+  const auto p = Kind::add(Kind::add(p0, p1), Kind::add(p2, p3));
+  const auto q = Kind::add(Kind::add(q0, q1), Kind::add(q2, q3));
+  (void)p4, (void)p5, (void)p6, (void)p7, (void)q4, (void)q5, (void)q6, (void)q7;
+  store<Kind>(to, 0, p, q);
+}
+#undef NEF_DECLARE
+#undef NEF_EACH
+
+template <class Kind>
+NEF_DOTS void run_rows(int64_t count, int64_t depth, const uint8_t* a, const uint8_t* b,
+                       const Place& to) {
+  switch (count) {
+    case 1: return one_row<Kind>(depth, a, b, to);
+    case 2: return several_rows<Kind, 2>(depth, a, b, to);
+    case 3: return several_rows<Kind, 3>(depth, a, b, to);
+    case 4: return several_rows<Kind, 4>(depth, a, b, to);
+    case 5: return several_rows<Kind, 5>(depth, a, b, to);
+    case 6: return several_rows<Kind, 6>(depth, a, b, to);
+    case 7: return several_rows<Kind, 7>(depth, a, b, to);
+    default: return several_rows<Kind, 8>(depth, a, b, to);
+  }
+}
+
+__mmask16 first_lanes(int64_t count) {
+  return static_cast<__mmask16>(count >= 16 ? 0xffff : count <= 0 ? 0 : (1 << count) - 1);
+}
+
+// Rows [i, i + count) by the panel of column j.
+template <class Kind>
+NEF_DOTS void rows_by_panel(const Problem& g, int64_t i, int64_t count, int64_t j,
+                            const uint32_t* columns, const uint32_t* rows) {
+  const uint8_t* panel = g.b + j * g.depth;
+  Place to{g.c + i * g.ldc + j,
+           g.ldc,
+           first_lanes(g.n - j),
+           first_lanes(g.n - j - kAmxTile),
+           columns,
+           rows};
+  for (int64_t r = 0; r < count; r += kRows) {
+    const int64_t row = i + r;
+    const uint8_t* a = g.a + row / kAmxTile * kAmxTile * g.depth + row % kAmxTile * kRowBytes;
+    run_rows<Kind>(std::min(kRows, count - r), g.depth, a, panel, to);
+    to.c += kRows * g.ldc;
+    to.rows += kRows;
+  }
+}
+
+// Columns in groups that stay in L2 while all rows pass; finish(row, rows, col, cols) after each
+// piece of C.
+template <class Kind, class Finish>
+NEF_DOTS void multiply_all(const Problem& g, const Finish& finish) {
+  Moved moved;
+  const int64_t panels =
+      std::clamp<int64_t>(kResidentBytes / g.depth / kAmxPanel, 1, kGroup / kAmxPanel);
+  for (int64_t j0 = 0; j0 < g.n; j0 += panels * kAmxPanel) {
+    const int64_t j1 = std::min(g.n, j0 + panels * kAmxPanel);
+    for (int64_t i = 0; i < g.m; i += kAmxPanel) {
+      const int64_t count = std::min(kAmxPanel, g.m - i);
+      Kind::move_rows(g, i, count, &moved);
+      for (int64_t f = j0; f < j1; f += kFinish) {
+        const int64_t end = std::min(j1, f + kFinish);
+        for (int64_t j = f; j < end; j += kAmxPanel) {
+          uint32_t* columns = moved.columns + (j - j0);
+          if (i == 0) Kind::move_columns(g, g.b + j * g.depth, columns);
+          rows_by_panel<Kind>(g, i, count, j, columns, moved.rows);
+        }
+        finish(i, count, f, end - f);
+      }
+    }
+  }
+}
+
+template <bool kSignedA, bool kUnsignedB>
+void multiply_bytes(const Problem& g) {
+  multiply_all<Bytes<kSignedA, kUnsignedB>>(g, [](int64_t, int64_t, int64_t, int64_t) {});
+}
+
+}  // namespace
+
+void multiply_by_vectors(const AmxBlock& g) {
+  const Problem problem = {g.m,
+                           g.n,
+                           2 * amx_depth(g.k),
+                           reinterpret_cast<const uint8_t*>(g.a),
+                           reinterpret_cast<const uint8_t*>(g.b),
+                           reinterpret_cast<int32_t*>(g.c),
+                           g.ldc};
+  multiply_all<Floats>(problem, [&](int64_t i, int64_t rows, int64_t j, int64_t cols) {
+    if (g.tile == nullptr) return;
+    g.tile(g.context, g.row0 + i, g.col0 + j, rows, cols, g.c + i * g.ldc + j, g.ldc);
+  });
+}
+
+void multiply_bytes_by_vectors(const AmxByteBlock& g) {
+  const Problem problem = {g.m, g.n, amx_byte_depth(g.k), g.a, g.b, g.c, g.ldc};
+  if (g.a_signed) {
+    g.b_signed ? multiply_bytes<true, false>(problem) : multiply_bytes<true, true>(problem);
+  } else {
+    g.b_signed ? multiply_bytes<false, false>(problem) : multiply_bytes<false, true>(problem);
+  }
+}
+
+}  // namespace nef::cpu
+
+#endif
