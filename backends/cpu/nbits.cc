@@ -88,8 +88,8 @@ HWY_NOINLINE void rows_by_columns(const NibblePanel& panel, int64_t col, const f
     } else {                                                                               \
       NEF_ROW(0, step)                                                                     \
       NEF_ROW(1, step)                                                                     \
-      NEF_ROW(2, step) NEF_ROW(3, step) NEF_ROW(4, step) NEF_ROW(5, step) NEF_ROW(6, step) \
-          NEF_ROW(7, step)                                                                 \
+      NEF_ROW(2, step)                                                                     \
+      NEF_ROW(3, step) NEF_ROW(4, step) NEF_ROW(5, step) NEF_ROW(6, step) NEF_ROW(7, step) \
     }                                                                                      \
   }
       NEF_FIELDS(NEF_STEP)
