@@ -23,6 +23,7 @@ build() {  # build UMASK FOLDER [OPTION...]: a clone there, and its release in F
   (
     umask "$mask"
     git clone -q "$NEF_ROOT" "$folder"
+    git -C "$folder" reset -q --hard "$commit" # the checkout may go on in the meantime
     mkdir -p "$folder/build"
     cp -r "$NEF_BUILD/downloads" "$folder/build/"
     "$folder/packaging/release" --out "$folder/out" "${options[@]}" "$@" >/dev/null
@@ -31,6 +32,7 @@ build() {  # build UMASK FOLDER [OPTION...]: a clone there, and its release in F
 }
 
 options=("$@")
+commit=$(git -C "$NEF_ROOT" rev-parse HEAD)
 one="$area/one" two="$area/another/much/longer/path/two"
 mkdir -p "$(dirname "$two")" "$area/home"
 build 022 "$one"
@@ -42,6 +44,6 @@ if ! diff "$one/out/SHA256SUMS" "$two/out/SHA256SUMS"; then
   die "the builds differ"
 fi
 (cd "$two/out" && sha256sum -c SHA256SUMS)
-commit() { git -C "$1" bundle list-heads "$1"/out/*-go.bundle; }
-[ "$(commit "$one")" = "$(commit "$two")" ] || die "the release commits differ" "$(commit "$one")" "$(commit "$two")"
+tags() { git -C "$1" bundle list-heads "$1"/out/*-go.bundle; }
+[ "$(tags "$one")" = "$(tags "$two")" ] || die "the release commits differ" "$(tags "$one")" "$(tags "$two")"
 echo "$(wc -l <"$one/out/SHA256SUMS") files of two builds have the same SHA256, the tags the same commit"
