@@ -50,6 +50,7 @@ Cut make_cut(const DirectConv<T>& conv, bool depthwise, int64_t slots) {
     cut.bands = std::clamp<int64_t>(std::max(wanted, ceil_div(panels, most)), 1, panels);
   } else {
     s.rows = 1;
+    s.pad_rows = !depthwise;
     const int64_t row = channels * s.h.phases() * s.w.phases() * s.width;
     const int64_t fits = kStageElements / std::max<int64_t>(1, row) - s.h.reach();
     const int64_t least =
@@ -228,19 +229,31 @@ class Direct {
     return left < vectors ? keep & ((uint64_t{1} << left) - 1) : keep;
   }
 
-  // One filter of a depthwise convolution.
+  // One filter of a depthwise convolution: rows whose windows lie on the input all at once, the
+  // others without the kernel positions outside.
   void filter(const Block& b, int64_t f) const {
+    const Stage& s = cut_.stage;
     const int64_t m = b.plane % conv_.groups * conv_.filters + f;
-    ConvTile<T> t;
-    t.weights = conv_.weights + m * conv_.depth();
-    t.x = b.x;
-    t.offsets = offsets_;
-    t.k = conv_.depth();
-    if (conv_.bias != nullptr) t.bias = conv_.bias + m;
-    t.c = b.y + f * conv_.window.out_count;
-    conv_ops<T>().row(t, b.columns, keep_);
+    T* y = b.y + f * conv_.window.out_count;
+    const int64_t first = b.first / s.w.out, rows = b.count / s.w.out;
+    for (int64_t r = 0; r < rows;) {
+      const Stage::Range range = s.kernel_rows(first + r);
+      int64_t count = 1;
+      if (range.end - range.begin == s.h.kernel) {
+        while (r + count < rows && s.kernel_rows(first + r + count).end == s.h.kernel) ++count;
+      }
+      ConvTile<T> t;
+      t.weights = conv_.weights + m * conv_.depth() + range.begin * s.w.kernel;
+      t.x = b.x + r * s.width;
+      t.offsets = offsets_ + range.begin * s.w.kernel;
+      t.k = (range.end - range.begin) * s.w.kernel;
+      if (conv_.bias != nullptr) t.bias = conv_.bias + m;
+      t.c = y + r * s.w.out;
+      conv_ops<T>().row(t, s.columns(count), keep_);
+      r += count;
+    }
     if (conv_.steps->count == 0) return;
-    run_epilogue<T>(conv_.steps, b.plane * conv_.filters + f, b.first, 1, b.count, t.c, b.count);
+    run_epilogue<T>(conv_.steps, b.plane * conv_.filters + f, b.first, 1, b.count, y, b.count);
   }
 
   const DirectConv<T>& conv_;

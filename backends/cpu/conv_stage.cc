@@ -38,6 +38,13 @@ int64_t Stage::plane() const {
   return (lines | 1) * kLine;
 }
 
+Stage::Range Stage::kernel_rows(int64_t row) const {
+  const int64_t first = row * h.stride - h.begin;
+  const int64_t begin = std::min(h.kernel, ceil_div(std::max<int64_t>(0, -first), h.dilation));
+  const int64_t end = ceil_div(std::max<int64_t>(0, h.in - first), h.dilation);
+  return {begin, std::clamp(end, begin, h.kernel)};
+}
+
 bool can_stage(const Window& window) {
   for (int d = 0; d < window.rank; ++d) {
     if (window.begin[d] < 0) return false;
@@ -100,7 +107,8 @@ void stage_plane(const Stage& s, const T* x, int64_t first, int64_t count, T* ou
     for (int64_t pw = 0; pw < phases; ++pw) {
       const Inside cols = inside(s.w, pw, s.width);
       T* dst = out + (ph * phases + pw) * s.phase();
-      std::fill_n(dst, above * s.width, static_cast<T>(s.pad));
+      const T pad = static_cast<T>(s.pad);
+      if (s.pad_rows) std::fill_n(dst, above * s.width, pad);
       StageRows<T> r;
       r.src = x + ((first + above) * s.h.stride + ph - s.h.begin) * s.w.in + cols.source;
       r.src_row = s.h.stride * s.w.in;
@@ -110,10 +118,10 @@ void stage_plane(const Stage& s, const T* x, int64_t first, int64_t count, T* ou
       r.count = cols.end - cols.begin;
       r.width = s.width;
       r.dst = dst + above * s.width;
-      r.pad = static_cast<T>(s.pad);
+      r.pad = pad;
       ops.stage(r);
-      std::fill_n(dst + below * s.width, (rows - below) * s.width + s.behind,
-                  static_cast<T>(s.pad));
+      const int64_t outside = s.pad_rows ? (rows - below) * s.width : 0;
+      std::fill_n(dst + below * s.width, outside + s.behind, pad);
     }
   }
 }
