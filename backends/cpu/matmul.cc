@@ -7,6 +7,7 @@
 #include "backends/cpu/conv.h"
 #include "backends/cpu/gemm_tasks.h"
 #include "backends/cpu/norm_rows.h"
+#include "backends/cpu/shared_weights.h"
 
 namespace nef::cpu {
 namespace {
@@ -87,18 +88,24 @@ class FloatMatmulPrepared final : public Prepared {
 
   void pack_b(const Tensor* constants) {
     const MatmulShape s = values_.b_shape(constants);
-    AlignedBuffer<T> converted;
-    if (!native_) converted = AlignedBuffer<T>(values_.count(constants, spec().b));
-    const T* data = load(constants, spec().b, converted.data());
-    packed_ = AlignedBuffer<T>(s.b_matrices * gemm_.packed_size(s));
-    gemm_.pack(s, data, packed_.data());
+    const std::string how = "gemm b " + std::to_string(values_.table().dtype(spec().b)) + " " +
+                            std::to_string(s.b_matrices) + " " + std::to_string(s.k) + " " +
+                            std::to_string(s.n) + (spec().trans_b ? " t" : "");
+    packed_ = SharedWeights<T>(constants[spec().b].data, how, [&] {
+      AlignedBuffer<T> converted;
+      if (!native_) converted = AlignedBuffer<T>(values_.count(constants, spec().b));
+      const T* data = load(constants, spec().b, converted.data());
+      AlignedBuffer<T> packed(s.b_matrices * gemm_.packed_size(s));
+      gemm_.pack(s, data, packed.data());
+      return packed;
+    });
   }
 
   MatmulValues values_;
   int64_t slots_;
   BatchedGemm<T> gemm_;
   bool native_;
-  AlignedBuffer<T> packed_;
+  SharedWeights<T> packed_;
 };
 
 class FloatMatmulKernel final : public Kernel {
