@@ -244,7 +244,10 @@ void CudaDevice::evict() {
   driver().pool_trim(pool_, 0);
 }
 uint64_t CudaDevice::memory_available() {
+  CUstream stream = raw(default_stream());
   const Current current(context());
+  // Memory whose freeing is still queued comes back with the stream.
+  check(driver().stream_synchronize(stream), "cuStreamSynchronize");
   size_t free = 0, total = 0;
   check(driver().memory_info(&free, &total), "cuMemGetInfo");
   const uint64_t used = pool_bytes(kPoolUsed);

@@ -81,9 +81,9 @@ TEST_F(Limited, WeightsThatDoNotFitOneGpuGoToTheNextOrToTheCpu) {
   const Graph g = layers(5);  // 80 MiB
   const Program p = compile(g, options("cuda"));
   const std::string placed = placement(p);
-  EXPECT_GE(count(placed, "@cuda:0"), 2u) << placed;
+  EXPECT_GE(count(placed, "@cuda:0"), 1u) << placed;
   if (gpus() > 1) {
-    EXPECT_GE(count(placed, "@cuda:1"), 2u) << placed;
+    EXPECT_GE(count(placed, "@cuda:1"), 1u) << placed;
     EXPECT_EQ(count(placed, "@cpu:0"), 0u) << placed;
     EXPECT_TRUE(events(p).empty());
   } else {
