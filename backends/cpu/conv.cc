@@ -13,6 +13,7 @@ class ConvKernel final : public Kernel {
   ConvKernel(const Region& region, ConvSpec spec) : values_(region), spec_(std::move(spec)) {
     name_ = spec_.amx != nullptr ? "conv amx bf16"
             : spec_.few          ? "conv gemm rows"
+            : spec_.winograd     ? "conv winograd"
             : spec_.apart        ? "conv transpose apart"
             : spec_.transposed   ? "conv transpose gemm"
                                  : "conv gemm";
@@ -97,10 +98,23 @@ bool choose_apart(const Region& region, const ConvSpec& spec) {
   return true;
 }
 
+// Constant weights [M, C, 3, 3], stride 1, enough of both.
+bool choose_winograd(const Region& region, const ConvSpec& spec) {
+  const Value& w = region.values[spec.w];
+  const auto ones = [](const std::vector<int64_t>& v) {
+    return std::all_of(v.begin(), v.end(), [](int64_t x) { return x == 1; });
+  };
+  if (spec.transposed || w.kind != NEF_VALUE_CONSTANT || w.dtype == NEF_FLOAT64) return false;
+  if (w.dims.size() != 4 || w.dims[2] != 3 || w.dims[3] != 3) return false;
+  if (!ones(spec.window.strides) || !ones(spec.window.dilations)) return false;
+  return w.dims[1] >= kWinogradLeast && w.dims[0] / spec.groups >= kWinogradLeast;
+}
+
 std::unique_ptr<Kernel> make_conv_kernel(const Region& region, ConvSpec spec) {
   spec.few = choose_few(region, spec);
   spec.apart = choose_apart(region, spec);
   if (!spec.few) spec.amx = choose_amx(region, spec);
+  spec.winograd = !spec.few && spec.amx == nullptr && choose_winograd(region, spec);
   return std::make_unique<ConvKernel>(region, std::move(spec));
 }
 

@@ -9,6 +9,7 @@
 #include "backends/cpu/conv_pack.h"
 #include "backends/cpu/conv_spec.h"
 #include "backends/cpu/conv_stage.h"
+#include "backends/cpu/conv_winograd.h"
 #include "backends/cpu/gemm.h"
 #include "backends/cpu/gemm_tasks.h"
 #include "backends/cpu/matmul.h"
@@ -40,6 +41,10 @@ class ConvPrepared final : public Prepared {
       pack_weights_for_amx(s, w);
       return;
     }
+    if (spec_.winograd) {
+      pack_winograd(s, w);
+      return;
+    }
     packed_ = AlignedBuffer<T>(spec_.few ? spec_.groups * few_size(s) : count);
     if (spec_.few) {
       pack_columns(s, w);
@@ -62,10 +67,7 @@ class ConvPrepared final : public Prepared {
     check_output(values);
     const T* x = load(values, spec_.x, p.x);
     const T* w = packed_.data();
-    if (w == nullptr && !on_amx()) {
-      arrange(shape(values), load(values, spec_.w, p.w), p.arranged);
-      w = p.arranged;
-    }
+    if (w == nullptr && !on_amx()) w = arranged(values, p);
     const T* bias = spec_.bias < 0 ? nullptr : load(values, spec_.bias, p.bias);
     T* y = native_ ? static_cast<T*>(values[spec_.y].data) : p.y;
     if (on_amx()) {
@@ -75,14 +77,7 @@ class ConvPrepared final : public Prepared {
     } else if (spec_.apart) {
       run_apart(values, x, w, bias, y, p.tiles);
     } else if (direct(values)) {
-      const EpilogueRun<T> steps = epilogue(values, nullptr);
-      DirectConv<T> conv = direct_conv(values);
-      conv.x = x;
-      conv.weights = w;
-      conv.bias = bias;
-      conv.y = y;
-      conv.steps = &steps;
-      run_direct(conv, depthwise(shape(values)), slots_, p.tiles);
+      run_staged(values, x, w, bias, y, p);
     } else if (depthwise(shape(values))) {
       run_depthwise(values, x, w, bias, y);
     } else {
@@ -141,6 +136,40 @@ class ConvPrepared final : public Prepared {
     return conv;
   }
 
+  const T* arranged(const Tensor* values, const Pieces& p) const {
+    arrange(shape(values), load(values, spec_.w, p.w), p.arranged);
+    return p.arranged;
+  }
+
+  void pack_winograd([[maybe_unused]] const Shape& s, [[maybe_unused]] const T* w) {
+    if constexpr (sizeof(T) == 4) {
+      const int64_t size = winograd_size(s.filters, s.channels);
+      packed_ = AlignedBuffer<T>(spec_.groups * size);
+      for (int64_t g = 0; g < spec_.groups; ++g) {
+        winograd_weights(w + g * s.filters * s.depth(), s.filters, s.channels,
+                         packed_.data() + g * size);
+      }
+    }
+  }
+
+  void run_staged(const Tensor* values, const T* x, const T* w, const T* bias, T* y,
+                  const Pieces& p) const {
+    const EpilogueRun<T> steps = epilogue(values, nullptr);
+    DirectConv<T> conv = direct_conv(values);
+    conv.x = x;
+    conv.weights = w;
+    conv.bias = bias;
+    conv.y = y;
+    conv.steps = &steps;
+    if constexpr (sizeof(T) == 4) {
+      if (spec_.winograd) {
+        if (run_winograd(conv, slots_, p.tiles)) return;
+        conv.weights = arranged(values, p);
+      }
+    }
+    run_direct(conv, depthwise(shape(values)), slots_, p.tiles);
+  }
+
   bool on_amx() const { return amx_ != nullptr; }
   void pack_weights_for_amx(const Shape& s, const T* w) {
     const int64_t size = amx_a_size(s.filters, s.depth());
@@ -164,7 +193,8 @@ class ConvPrepared final : public Prepared {
       p.tiles = reinterpret_cast<T*>(layout.take<char>(slots_ * amx_tile_bytes(s)));
       return p;
     }
-    if (packed_.data() == nullptr) p.arranged = layout.take<T>(values_.count(values, spec_.w));
+    if (packed_.data() == nullptr || spec_.winograd)
+      p.arranged = layout.take<T>(values_.count(values, spec_.w));
     p.tiles = layout.take<T>(tiles_size(values, s));
     return p;
   }
@@ -174,7 +204,14 @@ class ConvPrepared final : public Prepared {
       const DirectConv<T> conv = apart_conv(values);
       return direct_scratch(conv, false, slots_) + conv.filters * conv.window.out_count;
     }
-    if (direct(values)) return direct_scratch(direct_conv(values), depthwise(s), slots_);
+    if (direct(values)) {
+      const DirectConv<T> conv = direct_conv(values);
+      const int64_t size = direct_scratch(conv, depthwise(s), slots_);
+      if constexpr (sizeof(T) == 4) {
+        if (spec_.winograd) return std::max(size, winograd_scratch(conv, slots_));
+      }
+      return size;
+    }
     return slots_ * tile_size(s);
   }
   // Room for one tile: never less for a deeper product.

@@ -14,6 +14,8 @@ namespace nef::cpu {
 constexpr int64_t kFewFilters = 4;
 // No more output positions than this are rows of one panel on every target.
 constexpr int64_t kMostFew = 6;
+// With fewer channels or filters the transforms cost more than they save.
+constexpr int64_t kWinogradLeast = 16;
 constexpr int kRowDims = 2;  // [N, M] are rows of the result, the rest columns
 
 struct ConvSpec {
@@ -24,8 +26,9 @@ struct ConvSpec {
   int64_t groups = 1;
   WindowAttrs window;
   const AmxOps* amx = nullptr;  // not null: products of bfloat16
-  bool few = false;    // windows as rows of a product with the weights, which are its columns
-  bool apart = false;  // transposed: windows do not overlap
+  bool few = false;       // windows as rows of a product with the weights, which are its columns
+  bool apart = false;     // transposed: windows do not overlap
+  bool winograd = false;  // see conv_winograd.h
   Epilogue epilogue;
 };
 

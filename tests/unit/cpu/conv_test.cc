@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <tuple>
 
 #include "engine/ir/attrs.h"
 #include "tests/unit/cpu/region_runner.h"
@@ -204,14 +205,36 @@ TEST(Conv, NarrowPlanes) {
   }
 }
 
+TEST(Conv, ThreeByThreeOfManyChannelsByTransformedTiles) {
+  for (int64_t height : {1, 2, 7, 40}) {
+    for (int64_t width : {1, 5, 33, 64}) {
+      for (int64_t pad : {0, 1, 2}) {
+        if (std::min(height, width) + 2 * pad < 3) continue;
+        Plan p;
+        p.batch = 2;
+        p.channels = 34;
+        p.filters = 38;
+        p.groups = 2;
+        p.height = height;
+        p.width = width;
+        p.pad = pad;
+        check(p, pad == 1);
+      }
+    }
+  }
+}
+
 // What lies between rows of a staged plane is computed too, but nothing of it may be seen.
 TEST(Conv, OneBadElementSpoilsItsWindowsOnly) {
-  Plan p;
-  p.batch = 2;
-  p.channels = p.groups = 4;
-  for (int64_t filters : {4, 64}) {
+  for (const auto& [channels, groups, filters] :
+       {std::tuple{4, 4, 4}, std::tuple{4, 4, 64}, std::tuple{36, 2, 40}}) {
+    Plan p;
+    p.batch = 2;
+    p.channels = channels;
+    p.groups = groups;
     p.filters = filters;
-    const auto w = random_floats(filters * 9, 2), bias = random_floats(filters, 3);
+    const int64_t depth = channels / groups;
+    const auto w = random_floats(filters * depth * 9, 2), bias = random_floats(filters, 3);
     auto x = random_floats(p.batch * p.channels * p.height * p.width, 1);
     x[0] = std::nanf("");
     x[static_cast<size_t>(p.width * 4 - 1)] = INFINITY;
@@ -222,7 +245,7 @@ TEST(Conv, OneBadElementSpoilsItsWindowsOnly) {
                            .build();
     RegionRunner r(NEF_REGION_SINGLE);
     const int32_t ix = r.floats({p.batch, p.channels, p.height, p.width}, x);
-    const int32_t iw = r.constant(NEF_FLOAT32, {filters, 1, 3, 3}, w);
+    const int32_t iw = r.constant(NEF_FLOAT32, {filters, depth, 3, 3}, w);
     const int32_t ib = r.constant(NEF_FLOAT32, {filters}, bias);
     const int32_t y = r.output(NEF_FLOAT32, {p.batch, filters, p.height, p.width});
     r.node(NEF_OP_CONV, {ix, iw, ib}, {y}, attrs);
