@@ -23,11 +23,12 @@ template <typename T>
 using Tag = GemmTag<T>;
 
 // One MR x 2-vector tile of C. The accumulators are named variables, not an array: arrays of
-// vectors spill, and sizeless vectors cannot be array elements. kPacked: A is [k][MR].
+// vectors spill, and sizeless vectors cannot be array elements. kPacked: A is [k][MR]. A cache line
+// behind `next` is fetched for every two steps of k.
 template <int MR, bool kPacked, class D, typename T = hn::TFromD<D>>
 HWY_NOINLINE void tile(D d, const T* HWY_RESTRICT a, int64_t a_row, int64_t a_k,
-                       const T* HWY_RESTRICT b, int64_t k, T* HWY_RESTRICT c, int64_t ldc,
-                       bool accumulate) {
+                       const T* HWY_RESTRICT b, const T* next, int64_t k, T* HWY_RESTRICT c,
+                       int64_t ldc, bool accumulate) {
   using V = hn::Vec<D>;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
 #define NEF_DECLARE(i)                          \
@@ -55,10 +56,10 @@ HWY_NOINLINE void tile(D d, const T* HWY_RESTRICT a, int64_t a_row, int64_t a_k,
     b += 2 * lanes;                       \
   }
   int64_t p = 0;
-  for (; p + 2 <= k; p += 2) {
+  for (; p + 2 <= k; p += 2, next += 64 / sizeof(T)) {
     hwy::Prefetch(b + 16 * lanes);
     NEF_STEP
-    hwy::Prefetch(b + 16 * lanes);
+    hwy::Prefetch(next);
     NEF_STEP
   }
   if (p < k) NEF_STEP
@@ -111,14 +112,14 @@ HWY_NOINLINE void tile_one_row(D d, const T* HWY_RESTRICT a, int64_t a_k, const 
 
 template <typename T>
 void run_tile(int64_t rows, bool packed, const T* a, int64_t a_row, int64_t a_k, const T* b,
-              int64_t k, T* c, int64_t ldc, bool accumulate) {
+              const T* next, int64_t k, T* c, int64_t ldc, bool accumulate) {
   const Tag<T> d;
   if (rows == 1) return tile_one_row(d, a, packed ? 1 : a_k, b, k, c, accumulate);
   switch (rows) {
-#define NEF_CASE(i)                                                             \
-  case i + 1:                                                                   \
-    if (packed) return tile<i + 1, true>(d, a, 0, 0, b, k, c, ldc, accumulate); \
-    return tile<i + 1, false>(d, a, a_row, a_k, b, k, c, ldc, accumulate);
+#define NEF_CASE(i)                                                                   \
+  case i + 1:                                                                         \
+    if (packed) return tile<i + 1, true>(d, a, 0, 0, b, next, k, c, ldc, accumulate); \
+    return tile<i + 1, false>(d, a, a_row, a_k, b, next, k, c, ldc, accumulate);
     NEF_ROWS(NEF_CASE)
 #undef NEF_CASE
   }
@@ -127,13 +128,14 @@ void run_tile(int64_t rows, bool packed, const T* a, int64_t a_row, int64_t a_k,
 // The last panel may be narrower than the tile: computed beside C, then copied.
 template <typename T>
 HWY_NOINLINE void run_edge(int64_t rows, int64_t cols, bool packed, const T* a, int64_t a_row,
-                           int64_t a_k, const T* b, int64_t k, T* c, int64_t ldc, bool accumulate) {
+                           int64_t a_k, const T* b, const T* next, int64_t k, T* c, int64_t ldc,
+                           bool accumulate) {
   HWY_ALIGN T buffer[kMr * kMaxNr<T>] = {};
   const int64_t width = 2 * static_cast<int64_t>(hn::Lanes(Tag<T>()));
   if (accumulate) {
     for (int64_t i = 0; i < rows; ++i) std::copy_n(c + i * ldc, cols, buffer + i * width);
   }
-  run_tile(rows, packed, a, a_row, a_k, b, k, buffer, width, accumulate);
+  run_tile(rows, packed, a, a_row, a_k, b, next, k, buffer, width, accumulate);
   for (int64_t i = 0; i < rows; ++i) std::copy_n(buffer + i * width, cols, c + i * ldc);
 }
 
@@ -201,10 +203,12 @@ void block(const GemmBlock<T>& g) {
                        : g.a_packed ? g.a + row * g.k + k0 * rows
                                     : g.a + row * g.a_row + k0 * g.a_k;
           T* c = g.c + row * g.ldc + j;
+          // The panel that follows is fetched meanwhile, a quarter of it by each row panel.
+          const T* next = b + nr * g.k + (p - p0) * (depth * nr / 4);
           if (cols == nr) {
-            run_tile(rows, packed, a, g.a_row, g.a_k, b, depth, c, g.ldc, k0 > 0);
+            run_tile(rows, packed, a, g.a_row, g.a_k, b, next, depth, c, g.ldc, k0 > 0);
           } else {
-            run_edge(rows, cols, packed, a, g.a_row, g.a_k, b, depth, c, g.ldc, k0 > 0);
+            run_edge(rows, cols, packed, a, g.a_row, g.a_k, b, next, depth, c, g.ldc, k0 > 0);
           }
         }
         if (done && g.tile != nullptr) {
