@@ -27,9 +27,12 @@ struct Cut {
 // Does the kernel read whole runs of the plane for runs of the output, nothing padded?
 template <typename T>
 bool reads_in_place(const DirectConv<T>& conv, const Stage& s, int64_t lanes) {
-  const bool runs = s.w.kernel == 1 && s.w.stride == 1 && s.w.begin == 0 && s.w.out == s.w.in;
-  if (!runs || s.h.stride != 1 || s.h.begin != 0) return false;
-  if (s.h.out + s.h.reach() > s.h.in || conv.window.out_count < 2 * lanes) return false;
+  const auto inside = [](const Stage::Axis& a) {
+    return a.stride == 1 && a.begin == 0 && a.out + a.reach() <= a.in;
+  };
+  const bool whole_rows = s.w.kernel == 1 && s.w.out == s.w.in;
+  if (!inside(s.h) || !inside(s.w) || !(whole_rows || s.h.out == 1)) return false;
+  if (conv.window.out_count < 2 * lanes) return false;
   // Channels a multiple of a large power of two apart evict each other.
   const bool conflict = conv.window.in_count * static_cast<int64_t>(sizeof(T)) % 2048 == 0;
   return !conflict || conv.depth() <= 16 || conv.filters <= gemm_ops<T>().mr;
@@ -148,7 +151,8 @@ class Direct {
     int64_t* out = offsets_;
     for (int64_t c = 0; c < conv_.channels; ++c) {
       for (int64_t i = 0; i < s.h.kernel; ++i) {
-        *out++ = c * conv_.window.in_count + i * s.h.dilation * s.w.in;
+        const int64_t row = c * conv_.window.in_count + i * s.h.dilation * s.w.in;
+        for (int64_t j = 0; j < s.w.kernel; ++j) *out++ = row + j * s.w.dilation;
       }
     }
   }

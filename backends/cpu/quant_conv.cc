@@ -282,7 +282,14 @@ class QuantConvPrepared final : public Prepared {
     const auto all = static_cast<uint32_t>(s.k * w_zero * x_zero -
                                            x_zero * sum_of_weights_[static_cast<size_t>(filter)]);
     const auto factor = static_cast<uint32_t>(w_zero);
-    for (int64_t j = 0; j < n; ++j) {
+    constexpr int64_t kChunk = 32;  // a fixed trip count becomes vector code
+    int64_t j = 0;
+    for (; w_zero == 0 && j + kChunk <= n; j += kChunk) {
+      for (int64_t i = j; i < j + kChunk; ++i) {
+        row[i] = static_cast<int32_t>(static_cast<uint32_t>(row[i]) + all);
+      }
+    }
+    for (; j < n; ++j) {
       const uint32_t x_part = w_zero == 0 ? 0 : factor * static_cast<uint32_t>(x_sums[j]);
       row[j] = static_cast<int32_t>(static_cast<uint32_t>(row[j]) + all - x_part);
     }

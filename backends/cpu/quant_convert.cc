@@ -8,6 +8,7 @@
 
 #include "backends/cpu/norm_rows.h"
 #include "backends/cpu/quant.h"
+#include "backends/cpu/quant_round.h"
 #include "backends/cpu/scalar_ops.h"
 
 namespace nef::cpu {
@@ -180,41 +181,16 @@ void run_dequantize(const Call& c) {
   });
 }
 
-// Extremes with 0 among them; NaN is left out.
-void range_of(const float* x, int64_t n, float* low, float* high) {
-  float lows[8] = {}, highs[8] = {};
-  int64_t i = 0;
-  for (; i + 8 <= n; i += 8) {
-    for (int k = 0; k < 8; ++k) {
-      lows[k] = x[i + k] < lows[k] ? x[i + k] : lows[k];
-      highs[k] = x[i + k] > highs[k] ? x[i + k] : highs[k];
-    }
-  }
-  for (; i < n; ++i) {
-    lows[0] = x[i] < lows[0] ? x[i] : lows[0];
-    highs[0] = x[i] > highs[0] ? x[i] : highs[0];
-  }
-  *low = *std::min_element(lows, lows + 8);
-  *high = *std::max_element(highs, highs + 8);
-}
-
 void run_dynamic(const Call& c) {
   const View x = c.in(0), y = c.out();
   const auto* data = reinterpret_cast<const float*>(x.data);
   float low = 0, high = 0;
-  range_of(data, x.count, &low, &high);
+  quant_round_ops().range(data, x.count, &low, &high);
   const auto s = backends::dynamic_scale(low, high);
   auto* out = reinterpret_cast<uint8_t*>(y.data);
-  float scales[kChunk], zeros[kChunk];
-  std::fill_n(scales, kChunk, s.scale);
-  std::fill_n(zeros, kChunk, static_cast<float>(s.zero_point));
   parallel_for(x.count, kGrain, [&](int64_t begin, int64_t end) {
-    float xs[kChunk] = {};
-    for (int64_t i = begin; i < end; i += kChunk) {
-      const int64_t n = std::min(kChunk, end - i);
-      std::copy_n(data + i, n, xs);
-      round_chunk<uint8_t>(xs, scales, zeros, n, out + i);
-    }
+    quant_round_ops().to_uint8(data + begin, end - begin, s.scale, static_cast<float>(s.zero_point),
+                               out + begin);
   });
   if (c.wants(1)) std::memcpy(c.out(1).data, &s.scale, sizeof(float));
   if (c.wants(2)) *c.out(2).data = static_cast<char>(s.zero_point);

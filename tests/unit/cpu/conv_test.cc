@@ -186,6 +186,22 @@ TEST(Conv, InputLargerThanACacheIsStagedInBands) {
   }
 }
 
+TEST(Conv, OneLongRow) {
+  for (int64_t dilation : {1, 5}) {
+    for (int64_t filters : {3, 40}) {
+      Plan p;
+      p.batch = 2;
+      p.channels = 9;
+      p.filters = filters;
+      p.height = 2 * dilation + 1;  // one row of output
+      p.width = 700;
+      p.dilation = dilation;
+      p.pad = 0;
+      check(p, filters == 3);
+    }
+  }
+}
+
 TEST(Conv, NarrowPlanes) {
   for (int64_t width : {1, 2, 3, 15, 16, 17}) {
     for (int64_t pad : {0, 1, 4}) {
