@@ -3,6 +3,7 @@
 // and what the zero points bring is taken off the sums. Elsewhere windows are gathered as rows of
 // int16 less the zero point, so that padding is 0.
 #include <algorithm>
+#include <cstring>
 
 #include "backends/cpu/amx.h"
 #include "backends/cpu/conv_geometry.h"
@@ -267,12 +268,15 @@ class QuantConvPrepared final : public Prepared {
     }
   }
   static void add_columns(const uint8_t* panel, int64_t k, bool is_signed, int32_t* sums) {
-    std::fill_n(sums, kAmxPanel, 0);
+    int32_t total[kAmxPanel] = {};  // the fixed trip count becomes vector code
     for (int64_t p = 0; p < k; ++p, panel += kAmxPanel) {
-      for (int64_t j = 0; j < kAmxPanel; ++j) {
-        sums[j] += is_signed ? static_cast<int8_t>(panel[j]) : panel[j];
+      if (is_signed) {
+        for (int64_t j = 0; j < kAmxPanel; ++j) total[j] += static_cast<int8_t>(panel[j]);
+      } else {
+        for (int64_t j = 0; j < kAmxPanel; ++j) total[j] += panel[j];
       }
     }
+    std::copy_n(total, kAmxPanel, sums);
   }
 
   // (w - zw)(x - zx) = w x - zx w - zw x + zw zx, summed over the window; wraps.
@@ -282,17 +286,25 @@ class QuantConvPrepared final : public Prepared {
     const auto all = static_cast<uint32_t>(s.k * w_zero * x_zero -
                                            x_zero * sum_of_weights_[static_cast<size_t>(filter)]);
     const auto factor = static_cast<uint32_t>(w_zero);
-    constexpr int64_t kChunk = 32;  // a fixed trip count becomes vector code
+    if (w_zero == 0) {
+      for_chunks(
+          n, [&](int64_t j) { return uint32_t(row[j]) + all; }, row);
+    } else {
+      for_chunks(
+          n, [&](int64_t j) { return uint32_t(row[j]) + all - factor * uint32_t(x_sums[j]); }, row);
+    }
+  }
+  // row[j] = f(j); a fixed trip count becomes vector code.
+  template <typename F>
+  static void for_chunks(int64_t n, const F& f, int32_t* row) {
+    constexpr int64_t kChunk = 16;
     int64_t j = 0;
-    for (; w_zero == 0 && j + kChunk <= n; j += kChunk) {
-      for (int64_t i = j; i < j + kChunk; ++i) {
-        row[i] = static_cast<int32_t>(static_cast<uint32_t>(row[i]) + all);
-      }
+    for (; j + kChunk <= n; j += kChunk) {
+      uint32_t out[kChunk];
+      for (int64_t i = 0; i < kChunk; ++i) out[i] = f(j + i);
+      std::memcpy(row + j, out, sizeof out);
     }
-    for (; j < n; ++j) {
-      const uint32_t x_part = w_zero == 0 ? 0 : factor * static_cast<uint32_t>(x_sums[j]);
-      row[j] = static_cast<int32_t>(static_cast<uint32_t>(row[j]) + all - x_part);
-    }
+    for (; j < n; ++j) row[j] = static_cast<int32_t>(f(j));
   }
 
   void store(const Tensor* values, int64_t filter, int32_t* sums, int64_t n, int64_t at) const {
