@@ -134,7 +134,8 @@ endif()
 # (./dev check gpu-on-host runs all). Coroutines and sanitizers do not go together.
 if(TARGET conformance AND NOT NEF_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
   string(JOIN ":" filter "*Op/Add" "*Op/Where" "*Op/Softmax" "*Op/LayerNormalization" "*Op/Slice"
-    "*Op/ReduceLogSumExp" "*Op/Concat" "*Op/Gather" "*Op/MatMul" "Regions.*")
+    "*Op/ReduceLogSumExp" "*Op/Concat" "*Op/Gather" "*Op/MatMul" "*Op/Hardmax" "*Op/TensorScatter"
+    "*Op/DynamicQuantizeLinear" "*Op/Col2Im" "Regions.*")
   add_test(NAME conformance_gpu_on_host COMMAND conformance "--gtest_filter=${filter}")
   set_tests_properties(conformance_gpu_on_host PROPERTIES LABELS "conformance;gpu"
     TIMEOUT 1200 ENVIRONMENT

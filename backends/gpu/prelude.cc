@@ -7,6 +7,10 @@
 namespace nef::gpu {
 
 const char* const kPrelude = R"device(
+#ifdef __HIP__  // what CUDA has under another name, or alone
+#define __grid_constant__
+#define __shfl_xor_sync(all, value, mask) __shfl_xor(value, mask, 32)
+#endif
 #ifdef NEF_HOST
 #define __device__
 #define __forceinline__ inline

@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs the conformance suite on the GPUs of this machine and prints a table.
 #
-# usage: ./dev gpu-test [--build | --carry FOLDER] [--memcheck] [--only REGEX]
+# usage: ./dev gpu-test [--build | --carry FOLDER] [--rocm | --hip-on-cuda] [--memcheck] [--only REGEX]
 #
 #   --build          build the test program first (the default where a toolchain is)
 #   --carry FOLDER   make FOLDER, which a GPU machine runs without anything of ours installed:
 #                    FOLDER/gpu-test. Nothing is run here.
+#   --rocm           the rocm backend, on AMD's GPUs
+#   --hip-on-cuda    the rocm backend on an NVIDIA GPU, through a library of the tests that forwards HIP
 #   --memcheck       under compute-sanitizer's memcheck, one op of each family
 #   --only REGEX     ops whose name matches (extended regular expression)
 #
@@ -16,16 +18,20 @@
 set -euo pipefail
 here="$(cd "$(dirname "$0")" && pwd)"
 program="$here/conformance" unit="$here/unit_cuda"
-carry="" memcheck="" only="."
+hip="$here/hip_on_cuda.so"
+carry="" memcheck="" only="." backend=cuda forward=""
 if [ ! -x "$program" ]; then
   . "$here/lib.sh"
   program="$NEF_RELEASE/conformance" unit="$NEF_RELEASE/unit_cuda"
+  hip="$NEF_RELEASE/tests/plugins/hip_on_cuda.so"
 fi
 fail() { printf 'gpu-test: %s\n' "$1" >&2 && exit 1; }
 while [ $# -gt 0 ]; do
   case "$1" in
     --build) shift ;;
     --carry) carry="${2:?--carry needs a folder}" && shift 2 ;;
+    --rocm) backend=rocm && shift ;;
+    --hip-on-cuda) backend=rocm forward=1 && shift ;;
     --memcheck) memcheck=1 && shift ;;
     --only) only="${2:?--only needs a regular expression}" && shift 2 ;;
     *) fail "does not know '$1'; see ./dev gpu-test --help" ;;
@@ -37,12 +43,13 @@ if [ -n "${NEF_ROOT:-}" ]; then
   ensure_cxx
   fetch_sources
   configure release
-  compile release conformance unit_cuda
+  compile release conformance unit_cuda hip_on_cuda
 fi
 if [ -n "$carry" ]; then
   mkdir -p "$carry"
   strip -o "$carry/conformance" "$program"
   strip -o "$carry/unit_cuda" "$unit"
+  strip -o "$carry/hip_on_cuda.so" "$hip"
   cp "$0" "$carry/gpu-test"
   chmod +x "$carry/gpu-test"
   echo "made $carry: $(du -sh "$carry" | cut -f1)"
@@ -51,7 +58,12 @@ fi
 
 logs=$(mktemp -d)
 trap 'rm -rf "$logs"' EXIT
-export NEF_CONFORMANCE_BACKEND=cuda
+export NEF_CONFORMANCE_BACKEND=$backend
+if [ -n "$forward" ]; then
+  export NEF_ROCM_PATH="$logs/hip"
+  mkdir "$logs/hip"
+  for name in libamdhip64.so.7 libhiprtc.so.7 libhipblaslt.so.1; do cp "$hip" "$logs/hip/$name"; done
+fi
 # Kernels are compiled on the way, so processes side by side are that much faster.
 shards=$(($(nproc) < 14 ? $(nproc) : 14))
 if [ -n "$memcheck" ]; then
@@ -72,9 +84,9 @@ if [ -n "$memcheck" ]; then
   done
   status=0
   for pid in "${pids[@]}"; do wait "$pid" || status=$?; done
-  grep -hE '^cuda' "$logs"/* || true
-  summaries=$(cat "$logs"/* | grep -c "ERROR SUMMARY")
-  grep -hE 'ERROR SUMMARY' "$logs"/* | sort | uniq -c
+  grep -hE "^$backend" "$logs"/[0-9]* || true
+  summaries=$(cat "$logs"/[0-9]* | grep -c "ERROR SUMMARY")
+  grep -hE 'ERROR SUMMARY' "$logs"/[0-9]* | sort | uniq -c
   [ "$summaries" -eq "$shards" ] || fail "memcheck broke down in some of $shards processes"
   exit "$status"
 fi
@@ -92,15 +104,17 @@ for pid in "${pids[@]}"; do
   wait "$pid" || status=$?
   [ "$status" -le 1 ] || broken=$((broken + 1))
 done
-grep -h '^NEF_CONFORMANCE_BACKEND' "$logs"/* | head -n 1 && fail "no GPU that the cuda backend can use"
+grep -h '^NEF_CONFORMANCE_BACKEND' "$logs"/[0-9]* | head -n 1 && fail "no GPU that the $backend backend can use"
 limited=0
-NEF_CUDA_MEMORY_LIMIT=$((64 << 20)) "$unit" --gtest_filter='Limited.*' >"$logs/limited" 2>&1 || limited=$?
+if [ "$backend" = cuda ]; then
+  NEF_CUDA_MEMORY_LIMIT=$((64 << 20)) "$unit" --gtest_filter='Limited.*' >"$logs/limited" 2>&1 || limited=$?
+fi
 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null | sort | uniq -c || true
 awk -v only="$only" -v seconds=$(($(date +%s) - begin)) -v broken="$broken" '
   # cuda Softmax: 204/204 float16 1.00 ulp float32 3.51 ulp, 12 refused, such as ...
-  /^cuda .*: [0-9]+\/[0-9]+/ {
-    name = $0; sub(/^cuda /, "", name); sub(/: .*/, "", name)
-    rest = $0; sub(/^cuda [^:]*: /, "", rest)
+  /^(cuda|rocm) .*: [0-9]+\/[0-9]+/ {
+    name = $0; sub(/^(cuda|rocm) /, "", name); sub(/: .*/, "", name)
+    rest = $0; sub(/^(cuda|rocm) [^:]*: /, "", rest)
     split(rest, word, /[ ,]/); split(word[1], count, "/")
     if (name !~ only) next
     passed += count[1]; run += count[2]; ++ops
@@ -114,7 +128,7 @@ awk -v only="$only" -v seconds=$(($(date +%s) - begin)) -v broken="$broken" '
       }
     }
   }
-  /^cuda .*: output|: code / { if (++shown <= 20) print "  " substr($0, 1, 200) }
+  /^(cuda|rocm) .*: output|: code / { if (++shown <= 20) print "  " substr($0, 1, 200) }
   END {
     printf "ops and kinds of regions served %d, not served %d\n", ops, unserved
     printf "cases passed %d of %d run, %d refused (placed on the CPU)\n", passed, run, refused
@@ -123,8 +137,10 @@ awk -v only="$only" -v seconds=$(($(date +%s) - begin)) -v broken="$broken" '
     if (broken > 0) printf "%d of the processes broke down\n", broken
     exit passed == run && run > 0 && broken == 0 ? 0 : 1
   }' "$logs"/[0-9]* || broken=1
-grep -E '^\[  (PASSED|FAILED) ' "$logs/limited" | sed 's/^\[ *\([A-Z]*\) *\]/short of memory:/' || true
-if [ "$limited" != 0 ] || grep -q SKIPPED "$logs/limited"; then
-  cat "$logs/limited" && exit 1
+if [ "$backend" = cuda ]; then
+  grep -E '^\[  (PASSED|FAILED) ' "$logs/limited" | sed 's/^\[ *\([A-Z]*\) *\]/short of memory:/' || true
+  if [ "$limited" != 0 ] || grep -q SKIPPED "$logs/limited"; then
+    cat "$logs/limited" && exit 1
+  fi
 fi
 [ "$broken" = 0 ]

@@ -9,6 +9,7 @@
 
 #include "backends/cuda/cuda.h"
 #include "backends/reference/reference.h"
+#include "backends/rocm/rocm.h"
 #include "tests/conformance/runner.h"
 #if __has_include("backends/cpu/cpu.h") && !defined(NEF_CONFORMANCE_REFERENCE_ONLY)
 #include "backends/cpu/cpu.h"
@@ -39,6 +40,7 @@ std::vector<const nef_backend*> find_backends() {
 #endif
   // Where there is no GPU, there is nothing to compare.
   if (start(*nef_backend_cuda()).empty()) out.push_back(nef_backend_cuda());
+  if (start(*nef_backend_rocm()).empty()) out.push_back(nef_backend_rocm());
   if (const char* path = std::getenv("NEF_CONFORMANCE_PLUGIN")) out.push_back(open_plugin(path));
   // Only one of them, by name.
   if (const char* only = std::getenv("NEF_CONFORMANCE_BACKEND")) {

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/gpu/driver.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace nef::gpu {
+namespace {
+
+constexpr size_t kSmallCopy = size_t{64} << 10;  // the driver takes these along at once
+constexpr size_t kStage = size_t{1} << 20;       // small: the first piece waits for nothing else
+
+void* raw(Stream& s) { return static_cast<DriverStream&>(s).get(); }
+
+class DriverModule : public Module {
+ public:
+  DriverModule(DriverDevice& device, const std::vector<uint8_t>& code) : device_(device) {
+    const DriverDevice::Current current(device_);
+    device_.check(device_.calls().module_load(&module_, code.data()), "loading a module");
+  }
+  ~DriverModule() override {
+    try {
+      const DriverDevice::Current current(device_);
+      device_.calls().module_unload(module_);
+    } catch (const BackendError&) {
+      // A lost device has nothing left to unload.
+    }
+  }
+  DriverModule(const DriverModule&) = delete;
+  DriverModule& operator=(const DriverModule&) = delete;
+
+  void* function(const char* name) override {
+    std::lock_guard lock(mutex_);
+    for (const auto& [known, f] : functions_) {
+      if (known == name) return f;
+    }
+    const DriverDevice::Current current(device_);
+    void* f = nullptr;
+    device_.check(device_.calls().module_function(&f, module_, name), name);
+    functions_.emplace_back(name, f);
+    return f;
+  }
+
+ private:
+  DriverDevice& device_;
+  void* module_ = nullptr;
+  std::mutex mutex_;
+  std::vector<std::pair<std::string, void*>> functions_;
+};
+
+}  // namespace
+
+// ---- streams
+
+DriverStream::DriverStream(DriverDevice& device, bool of_caller)
+    : device_(device), of_caller_(of_caller) {
+  const DriverDevice::Current current(device);
+  device.check(device.calls().stream_create(&stream_, kStreamNonBlocking), "making a stream");
+  fault_ = device.take_fault(&fault_device_);
+  if (of_caller_) ++device.caller_streams;
+}
+
+DriverStream::~DriverStream() {
+  try {
+    const DriverDevice::Current current(device_);
+    device_.calls().stream_synchronize(stream_);
+    if (workspace_ != nullptr) device_.calls().pool_free(workspace_, stream_);
+    device_.calls().stream_destroy(stream_);
+  } catch (const BackendError&) {
+    // A lost device has nothing left to free.
+  }
+  device_.give_fault(fault_);
+  if (of_caller_) --device_.caller_streams;
+}
+
+void DriverStream::synchronize() {
+  const DriverDevice::Current current(device_);
+  device_.check(device_.calls().stream_synchronize(stream_), "waiting for a stream");
+}
+
+void* DriverStream::workspace() {
+  std::lock_guard lock(mutex_);
+  if (workspace_ == nullptr) {
+    device_.check(
+        device_.calls().pool_alloc(&workspace_, BlasLt::kWorkspace, device_.pool(), stream_),
+        "a library's workspace");
+  }
+  return workspace_;
+}
+
+Stream& DriverDevice::default_stream() {
+  std::lock_guard lock(stream_mutex_);
+  if (stream_ == nullptr) stream_ = std::make_unique<DriverStream>(*this, false);
+  return *stream_;
+}
+std::unique_ptr<Stream> DriverDevice::make_stream() {
+  auto stream = std::make_unique<DriverStream>(*this, true);
+  // What was copied so far went through the default stream, and must be there for the new one.
+  default_stream().synchronize();
+  return stream;
+}
+
+Fault* DriverDevice::take_fault(void** on_device) {
+  std::lock_guard lock(mutex_);
+  if (faults_.empty()) {
+    constexpr size_t kMany = 128;
+    void* page = nullptr;
+    check(calls_.host_alloc(&page, kMany * sizeof(Fault), kHostMapped), "pinned memory");
+    auto* all = static_cast<Fault*>(page);
+    for (size_t i = 0; i < kMany; ++i) faults_.push_back(all + i);
+  }
+  Fault* f = faults_.back();
+  faults_.pop_back();
+  *f = {};
+  check(calls_.host_pointer(on_device, f, 0), "the address of pinned memory");
+  return f;
+}
+void DriverDevice::give_fault(Fault* fault) {
+  std::lock_guard lock(mutex_);
+  faults_.push_back(fault);
+}
+
+// ---- memory
+
+void* DriverDevice::pool() {
+  std::lock_guard lock(mutex_);
+  if (pool_ != nullptr) return pool_;
+  PoolProps props{};
+  props.allocation_type = 1;
+  props.location_type = 1;
+  props.location_id = ordinal_;
+  void* pool = nullptr;
+  check(calls_.pool_create(&pool, &props), "a memory pool");
+  // What is freed stays at hand until `evict`.
+  uint64_t keep = UINT64_MAX;
+  check(calls_.pool_set(pool, kPoolReleaseThreshold, &keep), "a memory pool");
+  pool_ = pool;
+  return pool_;
+}
+
+void* DriverDevice::alloc(size_t bytes) {
+  void* stream = raw(default_stream());
+  const Current current(*this);
+  void* p = nullptr;
+  const size_t n = std::max<size_t>(bytes, 1);
+  int r = calls_.pool_alloc(&p, n, pool(), stream);
+  if (r == kOutOfMemory) {
+    // Memory whose freeing is still queued comes back with the stream.
+    calls_.stream_synchronize(stream);
+    calls_.pool_trim(pool(), 0);
+    r = calls_.pool_alloc(&p, n, pool(), stream);
+  }
+  check(r, "device memory");
+  return p;
+}
+void DriverDevice::free(void* ptr) {
+  if (ptr == nullptr) return;
+  void* stream = raw(default_stream());
+  const Current current(*this);
+  calls_.pool_free(ptr, stream);
+}
+void DriverDevice::evict() {
+  void* stream = raw(default_stream());
+  const Current current(*this);
+  calls_.stream_synchronize(stream);
+  calls_.pool_trim(pool(), 0);
+}
+uint64_t DriverDevice::memory_available() {
+  const Current current(*this);
+  size_t free = 0, total = 0;
+  check(calls_.memory_info(&free, &total), "the free memory");
+  return free;
+}
+
+// ---- copies
+
+void DriverDevice::copy(void* dst, const void* src, size_t bytes, nef_copy_kind kind) {
+  void* stream = raw(default_stream());
+  const Current current(*this);
+  queue_copy(stream, dst, src, bytes, kind);
+  // Launches on the default stream come behind the copy; those on others would not.
+  if (caller_streams > 0) check(calls_.stream_synchronize(stream), "a copy");
+}
+
+void DriverDevice::queue_copy(void* stream, void* dst, const void* src, size_t bytes,
+                              nef_copy_kind kind) {
+  void* from = const_cast<void*>(src);
+  if (kind == NEF_COPY_ON_DEVICE) {
+    return check(calls_.on_device(dst, from, bytes, stream), "a copy on the device");
+  }
+  if (bytes > kSmallCopy) {
+    std::lock_guard lock(staging_mutex_);
+    make_staging();
+    if (kind == NEF_COPY_HOST_TO_DEVICE) {
+      return stage_in(static_cast<char*>(dst), static_cast<const char*>(src), bytes, stream);
+    }
+    return stage_out(static_cast<char*>(dst), static_cast<char*>(from), bytes, stream);
+  }
+  if (kind == NEF_COPY_HOST_TO_DEVICE) {
+    return check(calls_.to_device(dst, src, bytes, stream), "a copy to the device");
+  }
+  check(calls_.to_host(dst, from, bytes, stream), "a copy to the host");
+  check(calls_.stream_synchronize(stream), "a copy to the host");
+}
+
+void DriverDevice::make_staging() {
+  for (size_t i = 0; i < 2 && staging_.memory[i] == nullptr; ++i) {
+    check(calls_.event_create(&staging_.free[i], kEventNoTiming), "an event");
+    check(calls_.host_alloc(&staging_.memory[i], kStage, 0), "pinned memory");
+  }
+}
+
+// Through two pinned pieces in turns: one is filled while the other is on its way.
+void DriverDevice::stage_in(char* dst, const char* src, size_t bytes, void* stream) {
+  size_t piece = 0;
+  for (size_t at = 0; at < bytes; at += kStage, piece ^= 1) {
+    const size_t n = std::min(kStage, bytes - at);
+    check(calls_.event_synchronize(staging_.free[piece]), "a copy to the device");
+    std::memcpy(staging_.memory[piece], src + at, n);
+    check(calls_.to_device(dst + at, staging_.memory[piece], n, stream), "a copy to the device");
+    check(calls_.event_record(staging_.free[piece], stream), "a copy to the device");
+  }
+}
+
+void DriverDevice::stage_out(char* dst, char* src, size_t bytes, void* stream) {
+  const auto fetch = [&](size_t at, size_t piece) {
+    const size_t n = std::min(kStage, bytes - at);
+    check(calls_.event_synchronize(staging_.free[piece]), "a copy to the host");
+    check(calls_.to_host(staging_.memory[piece], src + at, n, stream), "a copy to the host");
+    check(calls_.event_record(staging_.free[piece], stream), "a copy to the host");
+  };
+  fetch(0, 0);
+  size_t piece = 0;
+  for (size_t at = 0; at < bytes; at += kStage, piece ^= 1) {
+    if (at + kStage < bytes) fetch(at + kStage, piece ^ 1);
+    check(calls_.event_synchronize(staging_.free[piece]), "a copy to the host");
+    std::memcpy(dst + at, staging_.memory[piece], std::min(kStage, bytes - at));
+  }
+}
+
+void DriverDevice::copy_on_device(void* dst, const void* src, size_t bytes, Stream& stream) {
+  const Current current(*this);
+  check(calls_.on_device(dst, const_cast<void*>(src), bytes, raw(stream)), "a copy on the device");
+}
+
+// ---- code
+
+std::unique_ptr<Module> DriverDevice::load(const std::vector<uint8_t>& code) {
+  return std::make_unique<DriverModule>(*this, code);
+}
+
+}  // namespace nef::gpu

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <mutex>
+
+#include "backends/gpu/lt.h"
+
+// What the drivers of the vendors have in common: streams, a memory pool ordered with them, copies
+// through pinned memory, modules. A vendor adds how code is compiled and launched.
+namespace nef::gpu {
+
+// Functions of a driver; results are 0 when all is well. Handles and addresses are pointers.
+struct DriverCalls {
+  int (*stream_create)(void**, unsigned) = nullptr;
+  int (*stream_destroy)(void*) = nullptr;
+  int (*stream_synchronize)(void*) = nullptr;
+  int (*event_create)(void**, unsigned) = nullptr;
+  int (*event_record)(void*, void*) = nullptr;
+  int (*event_synchronize)(void*) = nullptr;
+  int (*pool_create)(void**, const void*) = nullptr;
+  int (*pool_set)(void*, int, void*) = nullptr;
+  int (*pool_trim)(void*, size_t) = nullptr;
+  int (*pool_alloc)(void**, size_t, void*, void*) = nullptr;
+  int (*pool_free)(void*, void*) = nullptr;
+  int (*memory_info)(size_t*, size_t*) = nullptr;
+  int (*host_alloc)(void**, size_t, unsigned) = nullptr;
+  int (*host_pointer)(void**, void*, unsigned) = nullptr;
+  int (*to_device)(void*, const void*, size_t, void*) = nullptr;
+  int (*to_host)(void*, void*, size_t, void*) = nullptr;
+  int (*on_device)(void*, void*, size_t, void*) = nullptr;
+  int (*module_load)(void**, const void*) = nullptr;
+  int (*module_unload)(void*) = nullptr;
+  int (*module_function)(void**, void*, const char*) = nullptr;
+};
+
+// Numbers that CUDA and HIP share.
+constexpr unsigned kStreamNonBlocking = 1, kEventNoTiming = 2, kHostMapped = 2;
+constexpr int kOutOfMemory = 2, kPoolReleaseThreshold = 4;
+struct PoolProps {
+  int allocation_type;             // 1: pinned
+  int handle_types;                // 0: none
+  int location_type, location_id;  // type 1: a device
+  void* security;
+  unsigned char rest[64];
+};
+
+class DriverDevice;
+
+class DriverStream : public Stream {
+ public:
+  // `of_caller`: not the device's default stream.
+  DriverStream(DriverDevice& device, bool of_caller);
+  ~DriverStream() override;
+  DriverStream(const DriverStream&) = delete;
+  DriverStream& operator=(const DriverStream&) = delete;
+
+  void synchronize() override;
+  void* fault_on_device() override { return fault_device_; }
+  Fault& fault() override { return *fault_; }
+  void* get() const { return stream_; }
+  // For the vendor's libraries; made when first asked for. The device is current.
+  void* workspace();
+
+ private:
+  DriverDevice& device_;
+  const bool of_caller_;
+  void* stream_ = nullptr;
+  Fault* fault_ = nullptr;
+  void* fault_device_ = nullptr;
+  std::mutex mutex_;
+  void* workspace_ = nullptr;
+};
+
+class DriverDevice : public Device {
+ public:
+  const DeviceInfo& info() const override { return info_; }
+  void* alloc(size_t bytes) override;
+  void free(void* ptr) override;
+  void copy(void* dst, const void* src, size_t bytes, nef_copy_kind kind) override;
+  void copy_on_device(void* dst, const void* src, size_t bytes, Stream& stream) override;
+  void evict() override;
+  uint64_t memory_available() override;
+  Stream& default_stream() override;
+  std::unique_ptr<Stream> make_stream() override;
+  std::unique_ptr<Module> load(const std::vector<uint8_t>& code) override;
+
+  // The device made current in this thread while it lives; then what was current before.
+  class Current {
+   public:
+    explicit Current(DriverDevice& device) : device_(device), before_(device.enter()) {}
+    ~Current() { device_.leave(before_); }
+    Current(const Current&) = delete;
+    Current& operator=(const Current&) = delete;
+
+   private:
+    DriverDevice& device_;
+    int64_t before_;
+  };
+
+  const DriverCalls& calls() const { return calls_; }
+  // Throws what a result of the driver means: out of memory, a lost device, or a bug.
+  virtual void check(int result, const char* what) const = 0;
+  // Makes the memory pool when first asked for. The device is current.
+  void* pool();
+  std::atomic<int> caller_streams{0};
+  // Pinned memory for the fault record of a stream, and back.
+  Fault* take_fault(void** on_device);
+  void give_fault(Fault* fault);
+
+ protected:
+  DriverDevice(const DriverCalls& calls, int ordinal) : ordinal_(ordinal), calls_(calls) {}
+  virtual int64_t enter() = 0;
+  virtual void leave(int64_t before) = 0;
+
+  const int ordinal_;
+  DeviceInfo info_;
+
+ private:
+  struct Staging {
+    void* memory[2] = {};
+    void* free[2] = {};  // events
+  };
+  void queue_copy(void* stream, void* dst, const void* src, size_t bytes, nef_copy_kind kind);
+  void make_staging();
+  void stage_in(char* dst, const char* src, size_t bytes, void* stream);
+  void stage_out(char* dst, char* src, size_t bytes, void* stream);
+
+  const DriverCalls calls_;
+  std::mutex mutex_;
+  void* pool_ = nullptr;
+  std::unique_ptr<DriverStream> stream_;
+  std::mutex stream_mutex_, staging_mutex_;
+  Staging staging_;
+  std::vector<Fault*> faults_;
+};
+
+}  // namespace nef::gpu

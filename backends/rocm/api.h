@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "backends/gpu/driver.h"
+
+// The few types, numbers and entry points of HIP, hiprtc and hipBLASLt that are used: they are
+// opened at run time. tests/unit/rocm/headers_test.cc holds them against HIP's headers where these
+// are installed.
+namespace nef::rocm {
+
+constexpr int kHipOk = 0;
+constexpr int kAttrClockKhz = 5, kAttrBusWidth = 59, kAttrMemoryClockKhz = 60;
+constexpr int kAttrMultiprocessors = 63;
+
+// X(name here, exported name, return type, parameters)
+#define NEF_HIP_RUNTIME(X)                                                                       \
+  X(init, hipInit, int, (unsigned))                                                              \
+  X(driver_version, hipDriverGetVersion, int, (int*))                                            \
+  X(error_name, hipGetErrorName, const char*, (int))                                             \
+  X(error_text, hipGetErrorString, const char*, (int))                                           \
+  X(device_count, hipGetDeviceCount, int, (int*))                                                \
+  X(device_name, hipDeviceGetName, int, (char*, int, int))                                       \
+  X(device_attribute, hipDeviceGetAttribute, int, (int*, int, int))                              \
+  X(device_memory, hipDeviceTotalMem, int, (size_t*, int))                                       \
+  X(device_set, hipSetDevice, int, (int))                                                        \
+  X(device_current, hipGetDevice, int, (int*))                                                   \
+  X(launch, hipModuleLaunchKernel, int,                                                          \
+    (void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*, void**, \
+     void**))
+
+// X(name in gpu::DriverCalls, exported name)
+#define NEF_HIP_DRIVER(X)                     \
+  X(stream_create, hipStreamCreateWithFlags)  \
+  X(stream_destroy, hipStreamDestroy)         \
+  X(stream_synchronize, hipStreamSynchronize) \
+  X(event_create, hipEventCreateWithFlags)    \
+  X(event_record, hipEventRecord)             \
+  X(event_synchronize, hipEventSynchronize)   \
+  X(pool_create, hipMemPoolCreate)            \
+  X(pool_set, hipMemPoolSetAttribute)         \
+  X(pool_trim, hipMemPoolTrimTo)              \
+  X(pool_alloc, hipMallocFromPoolAsync)       \
+  X(pool_free, hipFreeAsync)                  \
+  X(memory_info, hipMemGetInfo)               \
+  X(host_alloc, hipHostMalloc)                \
+  X(host_pointer, hipHostGetDevicePointer)    \
+  X(to_device, hipMemcpyHtoDAsync)            \
+  X(to_host, hipMemcpyDtoHAsync)              \
+  X(on_device, hipMemcpyDtoDAsync)            \
+  X(module_load, hipModuleLoadData)           \
+  X(module_unload, hipModuleUnload)           \
+  X(module_function, hipModuleGetFunction)
+
+#define NEF_HIP_COMPILER(X)                                              \
+  X(version, hiprtcVersion, int, (int*, int*))                           \
+  X(error_text, hiprtcGetErrorString, const char*, (int))                \
+  X(create, hiprtcCreateProgram, int,                                    \
+    (void**, const char*, const char*, int, const char**, const char**)) \
+  X(compile, hiprtcCompileProgram, int, (void*, int, const char**))      \
+  X(log_size, hiprtcGetProgramLogSize, int, (void*, size_t*))            \
+  X(log, hiprtcGetProgramLog, int, (void*, char*))                       \
+  X(code_size, hiprtcGetCodeSize, int, (void*, size_t*))                 \
+  X(code, hiprtcGetCode, int, (void*, char*))                            \
+  X(destroy, hiprtcDestroyProgram, int, (void**))
+
+// X(name in gpu::LtApi, exported name)
+#define NEF_HIP_BLASLT(X)                                  \
+  X(create, hipblasLtCreate)                               \
+  X(desc_create, hipblasLtMatmulDescCreate)                \
+  X(desc_destroy, hipblasLtMatmulDescDestroy)              \
+  X(desc_set, hipblasLtMatmulDescSetAttribute)             \
+  X(layout_create, hipblasLtMatrixLayoutCreate)            \
+  X(layout_destroy, hipblasLtMatrixLayoutDestroy)          \
+  X(layout_set, hipblasLtMatrixLayoutSetAttribute)         \
+  X(preference_create, hipblasLtMatmulPreferenceCreate)    \
+  X(preference_destroy, hipblasLtMatmulPreferenceDestroy)  \
+  X(preference_set, hipblasLtMatmulPreferenceSetAttribute) \
+  X(heuristic, hipblasLtMatmulAlgoGetHeuristic)            \
+  X(matmul, hipblasLtMatmul)
+
+// hipDataType (float64 is left to our own kernels), hipblasComputeType_t, hipblasOperation_t,
+// hipblasLtMatmulDescAttributes_t, hipblasLtEpilogue_t, hipblasLtMatrixLayoutAttribute_t,
+// hipblasLtMatmulPreferenceAttributes_t, hipblasStatus_t.
+constexpr gpu::LtNumbers kLtNumbers = {"hipBLASLt", 0, -1, 2, 14, 2,  -1, 111, 112, 0,  1,  2, 3,
+                                       4,           4, 0,  1, 1,  -1, 0,  -1,  -1,  -1, -1, 2};
+
+#define NEF_HIP_FIELD(name, symbol, result, parameters) result(*name) parameters = nullptr;
+struct RuntimeApi {
+  NEF_HIP_RUNTIME(NEF_HIP_FIELD)
+  // Fills a hipDeviceProp_t, whose layout differs between versions.
+  int (*device_properties)(void*, int) = nullptr;
+  gpu::DriverCalls driver;
+};
+struct CompilerApi {
+  NEF_HIP_COMPILER(NEF_HIP_FIELD)
+};
+#undef NEF_HIP_FIELD
+
+// Opens a library and fills its table, once per process. Throws NEF_BACKEND_UNAVAILABLE with the
+// names and places that were tried. Libraries are sought in the folders of NEF_ROCM_PATH
+// (colon-separated), then by the loader's own rules, then in $ROCM_PATH/lib, $HIP_PATH/lib and
+// /opt/rocm/lib.
+const RuntimeApi& runtime();
+const CompilerApi& compiler();
+const gpu::LtApi& blaslt();
+
+// Throws what a result of HIP means: out of memory, a lost device, or a bug.
+void check(int result, const char* what);
+
+}  // namespace nef::rocm

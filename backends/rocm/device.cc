@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/rocm/device.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace nef::rocm {
+namespace {
+
+using backends::BackendError;
+
+int attribute(int device, int which) {
+  int v = 0;
+  return runtime().device_attribute(&v, which, device) == kHipOk ? v : 0;
+}
+
+// "gfx90a:sramecc+:xnack-". The layout of the properties differs between versions of HIP, so the
+// name is found by how it begins.
+std::string arch_of(int device) {
+  std::vector<char> properties(16384);
+  check(runtime().device_properties(properties.data(), device), "the properties of a device");
+  for (size_t i = 256; i + 3 < properties.size(); ++i) {  // the device's own name comes first
+    if (std::memcmp(&properties[i], "gfx", 3) == 0) return std::string(&properties[i]);
+  }
+  throw BackendError(NEF_BACKEND_UNAVAILABLE, "HIP does not tell a device's architecture");
+}
+
+}  // namespace
+
+RocmDevice::RocmDevice(int ordinal) : DriverDevice(runtime().driver, ordinal) {
+  const RuntimeApi& r = runtime();
+  char name[256] = "";
+  rocm::check(r.device_name(name, sizeof name, ordinal), "hipDeviceGetName");
+  size_t memory = 0;
+  rocm::check(r.device_memory(&memory, ordinal), "hipDeviceTotalMem");
+  int driver_version = 0, major = 0, minor = 0;
+  r.driver_version(&driver_version);
+  compiler().version(&major, &minor);
+  info_.arch = arch_of(ordinal);
+  info_.description = std::string(name) + ", " + info_.arch + ", HIP " +
+                      std::to_string(driver_version) + ", hiprtc " + std::to_string(major) + "." +
+                      std::to_string(minor);
+  // hiprtc's version is that of HIP's; its driver's tells releases apart.
+  build_version_ = "rocm " + info_.arch + " hip " + std::to_string(driver_version) + " hiprtc " +
+                   std::to_string(major) + "." + std::to_string(minor);
+  offload_arch_ = "--offload-arch=" + info_.arch;
+  info_.memory_bytes = memory;
+  info_.processors = std::max(1, attribute(ordinal, kAttrMultiprocessors));
+  const double clock = 1e3 * attribute(ordinal, kAttrClockKhz);
+  info_.flops = clock > 0 ? clock * info_.processors * 256 : 1e13;
+  const double bus = attribute(ordinal, kAttrBusWidth) / 8.0;
+  const double bytes = 2e3 * attribute(ordinal, kAttrMemoryClockKhz) * bus;
+  info_.bytes = bytes > 0 ? bytes : 5e11;
+  info_.link_bytes = 2e10;
+  info_.launch_seconds = 8e-6;
+}
+
+int64_t RocmDevice::enter() {
+  int before = 0;
+  rocm::check(runtime().device_current(&before), "hipGetDevice");
+  if (before != ordinal_) rocm::check(runtime().device_set(ordinal_), "hipSetDevice");
+  return before;
+}
+void RocmDevice::leave(int64_t before) {
+  if (before != ordinal_) runtime().device_set(static_cast<int>(before));
+}
+
+std::vector<uint8_t> RocmDevice::build(const std::string& source) {
+  const CompilerApi& h = compiler();
+  void* program = nullptr;
+  if (h.create(&program, source.c_str(), "nef.hip", 0, nullptr, nullptr) != 0) {
+    throw BackendError(NEF_COMPILE_FAILED, "hiprtc made no program");
+  }
+  // Functions of the prelude that a kernel does not use are no fault.
+  const char* options[] = {offload_arch_.c_str(), "--std=c++17", "-w"};
+  const int result = h.compile(program, 3, options);
+  std::vector<uint8_t> code;
+  std::string why;
+  size_t size = 0;
+  if (result == 0) {
+    if (h.code_size(program, &size) == 0 && size > 0) {
+      code.resize(size);
+      h.code(program, reinterpret_cast<char*>(code.data()));
+    }
+  } else {
+    h.log_size(program, &size);
+    why.resize(size);
+    if (size > 0) h.log(program, why.data());
+    why = std::string(h.error_text(result)) + ": " + why.substr(0, 600);
+  }
+  h.destroy(&program);
+  if (code.empty()) throw BackendError(NEF_COMPILE_FAILED, "hiprtc: " + why);
+  return code;
+}
+
+void RocmDevice::launch(void* function, const gpu::Grid& grid, const void* params, size_t,
+                        gpu::Stream& stream) {
+  const Current current(*this);
+  void* args[] = {const_cast<void*>(params)};
+  rocm::check(runtime().launch(function, static_cast<unsigned>(grid.x),
+                               static_cast<unsigned>(grid.y), 1, grid.threads, 1, 1, 0,
+                               static_cast<gpu::DriverStream&>(stream).get(), args, nullptr),
+              "hipModuleLaunchKernel");
+}
+
+// ---- products
+
+gpu::BlasLt* RocmDevice::blas() const {
+  std::lock_guard lock(blas_mutex_);
+  if (!blas_tried_) {
+    blas_tried_ = true;
+    try {
+      const Current current(const_cast<RocmDevice&>(*this));
+      blas_ = std::make_unique<gpu::BlasLt>(blaslt(), kLtNumbers);
+    } catch (const BackendError&) {
+      // Our own kernels multiply then.
+    }
+  }
+  return blas_.get();
+}
+bool RocmDevice::has_gemm(nef_dtype dtype) const {
+  const gpu::BlasLt* b = blas();
+  return b != nullptr && b->has(dtype);
+}
+void RocmDevice::gemm(const gpu::Gemm& g, gpu::Stream& stream) {
+  const Current current(*this);
+  auto& s = static_cast<gpu::DriverStream&>(stream);
+  blas()->multiply(g, s.workspace(), s.get());
+}
+
+}  // namespace nef::rocm

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "backends/rocm/api.h"
+
+namespace nef::rocm {
+
+class RocmDevice : public gpu::DriverDevice {
+ public:
+  explicit RocmDevice(int ordinal);
+
+  std::vector<uint8_t> build(const std::string& source) override;
+  std::string build_version() const override { return build_version_; }
+  void launch(void* function, const gpu::Grid& grid, const void* params, size_t bytes,
+              gpu::Stream& stream) override;
+  bool has_gemm(nef_dtype dtype) const override;
+  void gemm(const gpu::Gemm& g, gpu::Stream& stream) override;
+  void check(int result, const char* what) const override { rocm::check(result, what); }
+
+ private:
+  int64_t enter() override;
+  void leave(int64_t before) override;
+  gpu::BlasLt* blas() const;
+
+  std::string build_version_, offload_arch_;
+  mutable std::mutex blas_mutex_;
+  mutable bool blas_tried_ = false;
+  mutable std::unique_ptr<gpu::BlasLt> blas_;
+};
+
+}  // namespace nef::rocm
