@@ -27,6 +27,7 @@ class Case:
     peers: tuple = ("onnxruntime",)
     product: tuple = ()  # m, k, n and the dtypes of a, b, c: what the libraries of matrices need
     limit: tuple = ()  # "read" or "copy", and the bytes that a run must move
+    cold: bool = False  # loading, compiling and the first run, in a process of its own
 
 
 class Files:
@@ -182,7 +183,7 @@ def norms(files):
                        {name: [1, length, heads * head] for name in "xkv"})
 
 
-def minilm(files):
+def minilm_files(files):
     def make():
         import minilm_oracle
         folder = files.build / "models" / "minilm"
@@ -193,14 +194,26 @@ def minilm(files):
         return model, files.made("minilm.nef", lambda path: subprocess.run(
             [files.hydra, "build", folder, "-o", path], check=True, stdout=subprocess.DEVNULL))
 
-    def inputs(shape):
+    return make
+
+
+def minilm_case(files, name, shape, **more):
+    def inputs():
         import numpy as np
         return {"ids": np.random.default_rng(1).integers(1000, 20000, shape), "mask": np.ones(shape, np.int64)}
 
+    return Case(f"{name}/{shape[0]}x{shape[1]}", minilm_files(files), inputs,
+                {"input_ids": "ids", "attention_mask": "mask"}, **more)
+
+
+def minilm(files):
     for precision in ("exact", "fast"):
-        for batch, tokens in MINILM:
-            yield Case(f"minilm/{precision}/{batch}x{tokens}", make, lambda shape=(batch, tokens): inputs(shape),
-                       {"input_ids": "ids", "attention_mask": "mask"}, precision == "fast")
+        for shape in MINILM:
+            yield minilm_case(files, f"minilm/{precision}", shape, fast=precision == "fast")
+
+
+def cold(files):
+    yield minilm_case(files, "cold/minilm", (1, 128), cold=True)
 
 
 def models(files):
@@ -227,7 +240,7 @@ def input_names(path):
     return {i.name for i in onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"]).get_inputs()}
 
 
-FAMILIES = [gemm_f32, gemm_bf16, gemm_int8, gemv, chain, norms, minilm, models]
+FAMILIES = [gemm_f32, gemm_bf16, gemm_int8, gemv, chain, norms, minilm, cold, models]
 
 
 def wanted_models(pattern):

@@ -3,7 +3,7 @@
 
 A first pass finds the fastest peer of a row, a second one measures NEF against it. With one thread the sides take turns
 in one process; with more (row names end in /tN) each runs in a process of its own, by turns, as two spinning pools in one
-process spoil each other.
+process spoil each other. So do rows of the first result of a process.
 """
 import argparse
 import json
@@ -101,7 +101,7 @@ def apart(case, args):
 
 def one_side(case, args):
     side = sides.SIDES[args.side](case, args.build, args.threads)
-    print(statistics.median(timed([side], args.seconds)[0]))
+    print(side.first if case.cold else statistics.median(timed([side], args.seconds)[0]))
 
 
 def show(row, as_json):
@@ -132,7 +132,8 @@ def main():
         if not re.search(args.only, case.name + suffix):
             continue
         try:
-            row = side_by_side(case, args.build) if args.threads == 1 else apart(case, args)
+            alone = args.threads > 1 or case.cold
+            row = apart(case, args) if alone else side_by_side(case, args.build)
         except (RuntimeError, OSError, subprocess.CalledProcessError) as e:
             print(f"peers.py: {case.name}: {e}", file=sys.stderr)
             failed = True
