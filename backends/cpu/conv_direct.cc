@@ -11,8 +11,10 @@
 namespace nef::cpu {
 namespace {
 
-constexpr int64_t kStageElements = 96 * 1024;   // of staged input per task: it stays in L2
-constexpr int64_t kWeightElements = 48 * 1024;  // of weights that stay in L2 beside it
+// Of weights that stay in L2, and of staged input beside them. More weights are gone through once
+// for each task, so that there should be few.
+constexpr int64_t kWeightElements = 48 * 1024;
+constexpr int64_t kStageElements = 96 * 1024, kMostStageElements = 160 * 1024;
 
 // How the work is cut. In place, a band is a range of column panels of the flat output; otherwise
 // some rows of it.
@@ -38,6 +40,23 @@ bool reads_in_place(const DirectConv<T>& conv, const Stage& s, int64_t lanes) {
   return !conflict || conv.depth() <= 16 || conv.filters <= gemm_ops<T>().mr;
 }
 
+// Rows of a band, at most `most`: those that leave the fewest vectors of columns half empty.
+int64_t choose_rows(const Stage& s, int64_t most, int64_t lanes) {
+  const auto cost = [&](int64_t rows) {
+    const int64_t vectors = rows == 0 ? 0 : ceil_div(s.columns(rows), lanes);
+    return 10 * vectors + 2 * (vectors % 2);  // one vector alone is less well used than two
+  };
+  int64_t best = most, least = INT64_MAX;
+  for (int64_t rows = most; rows > 0 && 2 * rows > most; --rows) {
+    const int64_t sum = s.h.out / rows * cost(rows) + cost(s.h.out % rows);
+    if (sum < least) {
+      least = sum;
+      best = rows;
+    }
+  }
+  return best;
+}
+
 template <typename T>
 Cut make_cut(const DirectConv<T>& conv, bool depthwise, int64_t slots) {
   const int64_t lanes = conv_ops<T>().lanes, planes = conv.batch * conv.groups;
@@ -55,13 +74,17 @@ Cut make_cut(const DirectConv<T>& conv, bool depthwise, int64_t slots) {
     s.rows = 1;
     s.pad_rows = !depthwise;
     const int64_t row = channels * s.h.phases() * s.w.phases() * s.width;
-    const int64_t fits = kStageElements / std::max<int64_t>(1, row) - s.h.reach();
+    const bool heavy = conv.filters * conv.depth() > kWeightElements;
+    const int64_t room = heavy ? kMostStageElements : kStageElements;
+    const int64_t fits = room / std::max<int64_t>(1, row) - s.h.reach();
     const int64_t least =
         std::clamp<int64_t>(ceil_div(4 * lanes, s.width), 1, std::max<int64_t>(1, s.h.out));
     const int64_t most = std::max({int64_t{1}, least, fits});
     cut.bands = std::clamp<int64_t>(std::max(wanted, ceil_div(s.h.out, most)), 1,
                                     std::max<int64_t>(1, s.h.out / least));
     s.rows = std::max<int64_t>(1, ceil_div(s.h.out, cut.bands));
+    if (cut.bands > 1)
+      s.rows = choose_rows(s, std::max(s.rows, std::min(most, s.h.out / wanted)), lanes);
     cut.bands = std::max<int64_t>(1, ceil_div(s.h.out, s.rows));
     cut.stage_size = channels * s.plane() + 8 * lanes;
   }
