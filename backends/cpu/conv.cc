@@ -66,16 +66,23 @@ const AmxOps* choose_amx(const Region& region, const ConvSpec& spec) {
   return ops != nullptr && ops->tiles ? ops : nullptr;
 }
 
+// Output positions of a sample; -1 where only a launch knows.
+int64_t positions_of(const Region& region, const ConvSpec& spec) {
+  const std::vector<int64_t>& y = region.values[spec.conv_out].dims;
+  int64_t positions = 1;
+  for (size_t d = 2; d < y.size(); ++d) {
+    if (y[d] < 0) return -1;
+    positions *= y[d];
+  }
+  return positions;
+}
+
 // One sample, few output positions and constant weights.
 bool choose_few(const Region& region, const ConvSpec& spec) {
   const Value& w = region.values[spec.w];
   const std::vector<int64_t>& y = region.values[spec.conv_out].dims;
   if (spec.transposed || w.kind != NEF_VALUE_CONSTANT || y[0] != 1) return false;
-  int64_t positions = 1;
-  for (size_t d = 2; d < y.size(); ++d) {
-    if (y[d] < 0) return false;
-    positions *= y[d];
-  }
+  const int64_t positions = positions_of(region, spec);
   return positions > 0 && positions <= kMostFew && w.dims[0] / spec.groups >= kFewFilters;
 }
 
@@ -107,7 +114,12 @@ bool choose_winograd(const Region& region, const ConvSpec& spec) {
   if (spec.transposed || w.kind != NEF_VALUE_CONSTANT || w.dtype == NEF_FLOAT64) return false;
   if (w.dims.size() != 4 || w.dims[2] != 3 || w.dims[3] != 3) return false;
   if (!ones(spec.window.strides) || !ones(spec.window.dilations)) return false;
-  return w.dims[1] >= kWinogradLeast && w.dims[0] / spec.groups >= kWinogradLeast;
+  const int64_t filters = w.dims[0] / spec.groups;
+  if (w.dims[1] < kWinogradLeast || filters < kWinogradLeast) return false;
+  // The transformed weights are larger: where they do not stay in L2, many positions must share
+  // them.
+  const bool heavy = w.dims[1] * filters > kWinogradHeavy;
+  return !heavy || positions_of(region, spec) >= kWinogradPositions;
 }
 
 std::unique_ptr<Kernel> make_conv_kernel(const Region& region, ConvSpec spec) {

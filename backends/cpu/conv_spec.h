@@ -16,6 +16,7 @@ constexpr int64_t kFewFilters = 4;
 constexpr int64_t kMostFew = 6;
 // With fewer channels or filters the transforms cost more than they save.
 constexpr int64_t kWinogradLeast = 16;
+constexpr int64_t kWinogradHeavy = 12 * 1024, kWinogradPositions = 384;
 constexpr int kRowDims = 2;  // [N, M] are rows of the result, the rest columns
 
 struct ConvSpec {
