@@ -21,6 +21,8 @@ const Pass kPasses[] = {
      can_simplify},
     {"conv", "makes constants that scale and shift channels part of a convolution", match_conv,
      can_have_conv},
+    {"steps", "makes products of each step of a sequence by the same weights one product",
+     match_steps, can_have_steps},
     {"gelu", "recognises gelu, silu and hard swish written out", match_gelu, can_have_gelu},
     {"norm", "recognises layer and rms normalisation written out", match_norm, can_have_norm},
     {"attention", "recognises attention written out, where masks are finite", match_attention,

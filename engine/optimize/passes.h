@@ -25,6 +25,7 @@ inline bool is_reshape(nef_op op) {
 bool can_fold(const ir::Graph& graph);
 bool holds_blocks(const ir::Graph& graph);
 bool can_simplify(const ir::Graph& graph);
+bool can_have_steps(const ir::Graph& graph);
 bool can_have_gelu(const ir::Graph& graph);
 bool can_have_conv(const ir::Graph& graph);
 bool can_have_norm(const ir::Graph& graph);
@@ -36,6 +37,7 @@ bool fold_constants(ir::Graph& graph, const Options& options);
 bool simplify_blocks(ir::Graph& graph, const Options& options);
 bool simplify(ir::Graph& graph, const Options& options);
 bool match_conv(ir::Graph& graph, const Options& options);
+bool match_steps(ir::Graph& graph, const Options& options);
 bool match_gelu(ir::Graph& graph, const Options& options);
 bool match_norm(ir::Graph& graph, const Options& options);
 bool match_attention(ir::Graph& graph, const Options& options);

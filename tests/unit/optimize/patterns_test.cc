@@ -17,6 +17,7 @@ namespace nef {
 namespace {
 
 using ir::Graph;
+using ir::kNone;
 using ir::ValueId;
 
 class Patterns : public ::testing::Test {
@@ -217,6 +218,45 @@ TEST_F(Patterns, AConvolutionKeepsWhatIsNotConstantPerChannel) {
   EXPECT_EQ(count(out, NEF_OP_MUL), 3u);
   EXPECT_EQ(count(out, NEF_OP_ADD), 1u);
   EXPECT_EQ(count(out, NEF_OP_SUB), 1u);
+}
+
+TEST_F(Patterns, StepsOfASequenceByTheSameWeightsAreOneProduct) {
+  for (const bool gemm : {false, true}) {
+    graph = Graph();
+    const ValueId x = input("x", {5, 2, 3});
+    const ValueId w = constant(gemm ? std::vector<int64_t>{4, 3} : std::vector<int64_t>{3, 4},
+                               {1, -2, 3, 4, 5, -6, 7, 8, 9, 1, 2, 3});
+    const ValueId bias = constant({4}, {1, 2, 3, 4});
+    const auto step = [&](int64_t t) {
+      const ValueId x_t = op(NEF_OP_GATHER, {x, builder.int_scalar(t)});
+      if (!gemm) return op(NEF_OP_MATMUL, {x_t, w});
+      const ValueId in[3] = {x_t, w, bias};
+      const auto attrs = ir::AttrBuilder(NEF_OP_GEMM)
+                             .set_int(NEF_GEMM_TRANS_B, 1)
+                             .set_float(NEF_GEMM_ALPHA, 0.5)
+                             .build();
+      return builder.value(NEF_OP_GEMM, in, attrs);
+    };
+    ValueId y = step(0);
+    for (int64_t t : {3, 1, 4}) y = op(NEF_OP_SUB, {op(NEF_OP_TANH, {y}), step(t)});
+    graph.add_output("y", y);
+    const Graph out = optimised();
+    EXPECT_EQ(count(out, NEF_OP_FUSED_MATMUL) + count(out, NEF_OP_MATMUL), 1u);
+    EXPECT_EQ(count(out, NEF_OP_GEMM), 0u);
+    EXPECT_LT(difference(), 1e-5f);
+  }
+}
+
+TEST_F(Patterns, FewStepsOfALongSequenceAreLeftAlone) {
+  const ValueId x = input("x", {50, 2, 2});
+  const ValueId w = constant({2, 2}, {1, 2, 3, 4});
+  ValueId y = kNone;
+  for (int64_t t : {7, 9}) {
+    const ValueId part = op(NEF_OP_MATMUL, {op(NEF_OP_GATHER, {x, builder.int_scalar(t)}), w});
+    y = y == kNone ? part : op(NEF_OP_ADD, {y, part});
+  }
+  graph.add_output("y", y);
+  EXPECT_EQ(count(optimised(), NEF_OP_MATMUL), 2u);
 }
 
 TEST_F(Patterns, LayerNorm) {
