@@ -44,6 +44,34 @@ struct LaunchPlan {
 
 size_t round_up(size_t n, size_t to) { return (n + to - 1) / to * to; }
 
+// The next tiles of inputs too large for the caches: each step of the program fetches one while it
+// computes, as a burst of them would wait for itself.
+class Ahead {
+ public:
+  explicit Ahead(bool wanted) : wanted_(wanted) {}
+
+  // After the tile [tile, tile + bytes) lies the next one.
+  void add(const void* tile, size_t bytes) {
+    const char* next = static_cast<const char*>(tile) + bytes;
+    if (!wanted_) return;
+    if (count_ < kMost) {
+      next_[count_++] = next;
+    } else {
+      for (size_t i = 0; i < bytes; i += 64) hwy::Prefetch(next + i);
+    }
+  }
+  // What `step` is to fetch, or else something that it reads anyway.
+  uintptr_t next(const void* const* slots, const TileStep& step) {
+    return reinterpret_cast<uintptr_t>(taken_ < count_ ? next_[taken_++] : slots[step.in[0]]);
+  }
+
+ private:
+  static constexpr size_t kMost = 8;
+  bool wanted_;
+  size_t count_ = 0, taken_ = 0;
+  const char* next_[kMost];
+};
+
 class Launch {
  public:
   Launch(const TileProgram& program, const Operands& operands, const Tensor* values, void* scratch)
@@ -156,13 +184,19 @@ class Launch {
     const size_t bytes = static_cast<size_t>(n) * program_.output_size;
     const bool streams =
         plan_.large && bytes % 64 == 0 && reinterpret_cast<uintptr_t>(out) % 64 == 0;
+    Ahead ahead(plan_.large);
     for (const TileStep& step : program_.steps) {
       char* slot = arena + static_cast<size_t>(step.out) * plan_.slot_bytes;
       if (step.fn == nullptr) {
-        slots[step.out] = load(static_cast<size_t>(step.input), arena, slot, at, n);
+        const auto input = static_cast<size_t>(step.input);
+        slots[step.out] = load(input, arena, slot, at, n);
+        if (inputs_[input].access == Access::kDense) {
+          ahead.add(slots[step.out], static_cast<size_t>(n) * program_.inputs[input].element_size);
+        }
         continue;
       }
       TileArgs args;
+      args.ahead = ahead.next(slots, step);
       args.out = &step == last && !streams ? out : slot;
       for (int k = 0; k < 3; ++k) args.in[k] = step.in[k] < 0 ? nullptr : slots[step.in[k]];
       args.n = static_cast<size_t>(n);
@@ -179,9 +213,7 @@ class Launch {
     const InputPlan& in = inputs_[i];
     const size_t size = program_.inputs[i].element_size;
     if (in.access == Access::kDense) {
-      const char* p = in.data + static_cast<size_t>(at) * size;
-      if (plan_.large) prefetch_next(p, static_cast<size_t>(n) * size);
-      return p;
+      return in.data + static_cast<size_t>(at) * size;
     }
     if (in.access == Access::kPattern) {
       return arena + in.pattern_offset + static_cast<size_t>(at % in.period) * size;
@@ -205,10 +237,6 @@ class Launch {
       at /= plan_.shape.dims[d];
     }
     return offset;
-  }
-
-  static void prefetch_next(const char* p, size_t bytes) {
-    for (size_t i = 0; i < bytes; i += 64) hwy::Prefetch(p + bytes + i);
   }
 
   const TileProgram& program_;

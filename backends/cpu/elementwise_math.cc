@@ -6,6 +6,7 @@
 #define HWY_TARGET_INCLUDE "backends/cpu/elementwise_math.cc"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
+#include <hwy/cache_control.h>
 
 #include <cmath>
 
@@ -29,6 +30,7 @@ void map_math(const TileArgs& args) {
   const auto q = static_cast<float>(args.p1);
   size_t i = 0;
   for (; i + lanes <= args.n; i += lanes) {
+    hwy::Prefetch(reinterpret_cast<const char*>(args.ahead + i * sizeof(float)));
     hn::StoreU(Op::apply(d, hn::LoadU(d, a + i), p, q), d, out + i);
   }
   if (i == args.n) return;

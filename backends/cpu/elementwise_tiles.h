@@ -15,6 +15,9 @@ struct TileArgs {
   const void* in[3];
   size_t n;
   double p0, p1;  // attributes
+  // Address of memory that a later step will read, as long as the tile: fetched line by line
+  // meanwhile.
+  uintptr_t ahead = 0;
 };
 using TileFn = void (*)(const TileArgs&);
 

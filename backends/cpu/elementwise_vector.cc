@@ -19,6 +19,10 @@ namespace HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
+HWY_INLINE void fetch_ahead(const TileArgs& args, size_t bytes) {
+  hwy::Prefetch(reinterpret_cast<const char*>(args.ahead + bytes));
+}
+
 template <class T, class Op>
 void map1(const TileArgs& args) {
   const hn::ScalableTag<T> d;
@@ -27,7 +31,10 @@ void map1(const TileArgs& args) {
   auto* out = static_cast<T*>(args.out);
   const Op op(d, args);
   size_t i = 0;
-  for (; i + lanes <= args.n; i += lanes) hn::StoreU(op(d, hn::LoadU(d, a + i)), d, out + i);
+  for (; i + lanes <= args.n; i += lanes) {
+    fetch_ahead(args, i * sizeof(T));
+    hn::StoreU(op(d, hn::LoadU(d, a + i)), d, out + i);
+  }
   if (i < args.n) hn::StoreN(op(d, hn::LoadN(d, a + i, args.n - i)), d, out + i, args.n - i);
 }
 
@@ -40,6 +47,7 @@ void map2(const TileArgs& args) {
   auto* out = static_cast<T*>(args.out);
   size_t i = 0;
   for (; i + lanes <= args.n; i += lanes) {
+    fetch_ahead(args, i * sizeof(T));
     hn::StoreU(Op::apply(d, hn::LoadU(d, a + i), hn::LoadU(d, b + i)), d, out + i);
   }
   if (i == args.n) return;
@@ -72,6 +80,7 @@ void compare(const TileArgs& args) {
   auto* out = static_cast<uint8_t*>(args.out);
   size_t i = 0;
   for (; i + lanes <= args.n; i += lanes) {
+    fetch_ahead(args, i * sizeof(T));
     const auto mask = Op::apply(d, hn::LoadU(d, a + i), hn::LoadU(d, b + i));
     hn::StoreU(mask_bytes(d, mask), d8, out + i);
   }
@@ -110,6 +119,7 @@ void select(const TileArgs& args) {
   auto* out = static_cast<T*>(args.out);
   size_t i = 0;
   for (; i + lanes <= args.n; i += lanes) {
+    fetch_ahead(args, i * sizeof(T));
     const auto bytes = hn::LoadU(d8, c + i);
     if constexpr (sizeof(T) == 1) {
       const auto mask = hn::Ne(bytes, hn::Zero(d));

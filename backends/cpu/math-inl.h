@@ -58,15 +58,35 @@ HWY_INLINE V exp(D d, V x) {
   const hn::RebindToSigned<D> di;
   const V hi = hn::Set(d, 89.0f);
   const V lo = hn::Set(d, -104.0f);
+#if HWY_ARCH_X86
+  x = hn::Max(lo, hn::Min(hi, x));  // of a NaN these instructions give their second operand
+#else
   x = hn::IfThenElse(hn::Gt(x, hi), hi, x);  // a NaN compares false and stays
   x = hn::IfThenElse(hn::Lt(x, lo), lo, x);
+#endif
   const V n = hn::Round(hn::Mul(x, hn::Set(d, 1.44269504f)));
   V r = hn::NegMulAdd(n, hn::Set(d, 0.693145751953125f), x);
   r = hn::NegMulAdd(n, hn::Set(d, 1.42860677e-6f), r);
   const V q =
       polynomial(d, r, 0.499999934f, 0.166665201f, 0.0416683942f, 0.00836878041f, 0.00138144671f);
   const V p = hn::Add(hn::MulAdd(hn::Mul(r, r), q, r), hn::Set(d, 1.0f));
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+  (void)di;
+  return hn::MulByFloorPow2(p, n);  // one instruction, which rounds once
+#else
   return scale_by_power(d, p, hn::ConvertTo(di, n));
+#endif
+}
+
+// 1 / x of positive normal numbers: 1 ULP.
+template <class D, class V = VecOf<D>>
+HWY_INLINE V reciprocal(D d, V x) {
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+  const V r = hn::ApproximateReciprocal(x);  // 14 bits; one step of Newton's doubles them
+  return hn::MulAdd(hn::NegMulAdd(x, r, hn::Set(d, 1.0f)), r, r);
+#else
+  return hn::Div(hn::Set(d, 1.0f), x);
+#endif
 }
 
 // e^x - 1: 3.5 ULP, also near 0.
@@ -147,7 +167,7 @@ template <class D, class V = VecOf<D>>
 HWY_INLINE V erfc_positive(D d, V a) {
   const V limit = hn::Set(d, 10.2f);  // erfc underflows before
   a = hn::IfThenElse(hn::Gt(a, limit), limit, a);
-  const V t = hn::Div(hn::Set(d, 1.0f), hn::Add(a, hn::Set(d, 2.0f)));
+  const V t = reciprocal(d, hn::Add(a, hn::Set(d, 2.0f)));
   const V q = polynomial(d, t, 0.564172836f, 1.12950123f, 1.94483019f, 3.24298916f, -0.85201772f,
                          17.7962878f, -62.3615692f, 72.8511739f, -30.243301f);
   // a^2 = hi + lo exactly where the target has FMA; e^-(hi + lo) = e^-hi (1 - lo).

@@ -87,39 +87,59 @@ template <typename T>
 T max(const T* x, int64_t n) {
   const Tag<T> d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-  auto best = hn::Neg(hn::Inf(d));
+  auto m0 = hn::Neg(hn::Inf(d)), m1 = m0, m2 = m0, m3 = m0;
   auto nan = hn::MaskFalse(d);
   int64_t i = 0;
+  for (; i + 4 * lanes <= n; i += 4 * lanes) {
+    const auto v0 = hn::LoadU(d, x + i), v1 = hn::LoadU(d, x + i + lanes);
+    const auto v2 = hn::LoadU(d, x + i + 2 * lanes), v3 = hn::LoadU(d, x + i + 3 * lanes);
+    nan = hn::Or(nan, hn::Or(hn::IsEitherNaN(v0, v1), hn::IsEitherNaN(v2, v3)));
+    m0 = hn::Max(v0, m0);
+    m1 = hn::Max(v1, m1);
+    m2 = hn::Max(v2, m2);
+    m3 = hn::Max(v3, m3);
+  }
   for (; i + lanes <= n; i += lanes) {
     const auto v = hn::LoadU(d, x + i);
     nan = hn::Or(nan, hn::IsNaN(v));
-    best = hn::Max(v, best);
+    m0 = hn::Max(v, m0);
   }
-  T result = hn::AllFalse(d, nan) ? hn::ReduceMax(d, best) : std::numeric_limits<T>::quiet_NaN();
+  const auto most = hn::Max(hn::Max(m0, m1), hn::Max(m2, m3));
+  T result = hn::AllFalse(d, nan) ? hn::ReduceMax(d, most) : std::numeric_limits<T>::quiet_NaN();
   for (; i < n; ++i) result = std::isnan(x[i]) || x[i] > result ? x[i] : result;
   return result;
 }
 
+// e^(x - shift) of the row into y, if that is not null, and their sum.
+float exp_shifted_floats(const float* x, int64_t n, float shift, float* y) {
+  const Tag<float> d;
+  const auto s = hn::Set(d, shift);
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  auto t0 = hn::Zero(d), t1 = t0;
+  int64_t i = 0;
+  const auto step = [&](int64_t at) HWY_ATTR {
+    const auto v = exp(d, hn::Sub(hn::LoadU(d, x + at), s));
+    if (y != nullptr) hn::StoreU(v, d, y + at);
+    return v;
+  };
+  for (; i + 2 * lanes <= n; i += 2 * lanes) {
+    const auto v0 = step(i), v1 = step(i + lanes);
+    t0 = hn::Add(t0, v0);
+    t1 = hn::Add(t1, v1);
+  }
+  for (; i + lanes <= n; i += lanes) t0 = hn::Add(t0, step(i));
+  if (i < n) {
+    const size_t rest = static_cast<size_t>(n - i);
+    const auto v = exp(d, hn::Sub(hn::LoadN(d, x + i, rest), s));
+    if (y != nullptr) hn::StoreN(v, d, y + i, rest);
+    t1 = hn::Add(t1, hn::IfThenElseZero(hn::FirstN(d, rest), v));
+  }
+  return hn::ReduceSum(d, hn::Add(t0, t1));
+}
 template <typename T>
 T exp_shifted(const T* x, int64_t n, T shift, T* y) {
   if constexpr (sizeof(T) == 4) {
-    const Tag<T> d;
-    const auto s = hn::Set(d, shift);
-    const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-    auto total = hn::Zero(d);
-    for (int64_t i = 0; i < n; i += lanes) {
-      const int64_t part = std::min(lanes, n - i);
-      const auto v = exp(d, hn::Sub(load_part(d, x + i, part), s));
-      if (part == lanes) {
-        if (y != nullptr) hn::StoreU(v, d, y + i);
-        total = hn::Add(total, v);
-      } else {
-        const size_t rest = static_cast<size_t>(part);
-        if (y != nullptr) hn::StoreN(v, d, y + i, rest);
-        total = hn::Add(total, hn::IfThenElseZero(hn::FirstN(d, rest), v));
-      }
-    }
-    return hn::ReduceSum(d, total);
+    return exp_shifted_floats(x, n, shift, y);
   } else {
     T total = 0;
     for (int64_t i = 0; i < n; ++i) {

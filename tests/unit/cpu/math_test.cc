@@ -4,7 +4,10 @@
 
 #include <bit>
 #include <cmath>
+#include <fstream>
 #include <limits>
+#include <sstream>
+#include <string>
 
 #include "backends/cpu/elementwise_tiles.h"
 #include "tests/unit/cpu/each_target.h"
@@ -90,6 +93,19 @@ TEST(CpuMath, ErrorsStayWithinTheStatedBounds) {
   for_each_target([] {
     for (const Function& f : kFunctions) check(f);
   });
+}
+
+// docs/numerics.md states the very bounds that are held here.
+TEST(CpuMath, DocsStateTheBounds) {
+  std::ifstream file(NEF_SOURCE_DIR "/docs/numerics.md");
+  const std::string docs{std::istreambuf_iterator<char>(file), {}};
+  for (const Function& f : kFunctions) {
+    std::ostringstream row;
+    row << "| `" << f.name << "` | " << f.ulps << " | ";
+    if (f.lowest == -kAll) row << "everywhere |";
+    else row << "from " << f.lowest << " on |";
+    EXPECT_NE(docs.find(row.str()), std::string::npos) << row.str();
+  }
 }
 
 TEST(CpuMath, NanStaysNan) {
