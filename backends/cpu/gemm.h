@@ -21,8 +21,12 @@ using TileFn = void (*)(const void* context, int64_t row, int64_t col, int64_t r
 
 // How a product is cut for the caches. Kept in the kernel cache, so it must stay plain data.
 struct GemmBlocking {
-  int64_t kc = 256;  // depth of a pass: a B panel of kc rows stays in L1
-  int64_t mc = 144;  // rows of A that stay in L2 meanwhile
+  static constexpr int64_t kRows = 144;
+  int64_t kc = default_depth();  // depth of a pass, in elements of 4 bytes
+  int64_t mc = kRows;            // rows of A: with this depth they stay in L2 meanwhile
+
+  // As deep as the L2 of this CPU allows: each further pass reads and writes C again.
+  static int64_t default_depth();
 };
 
 // As bytes for the kernel cache: a version, the micro-kernel's shape, the sizes, a checksum. Bytes

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 
@@ -27,6 +30,20 @@ uint32_t checksum(const Blob& blob) {
 }
 
 }  // namespace
+
+int64_t GemmBlocking::default_depth() {
+  constexpr int64_t kLeast = 256, kMost = 1024;
+  static const int64_t depth = [&] {
+#ifdef _SC_LEVEL2_CACHE_SIZE
+    const int64_t bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
+#else
+    const int64_t bytes = 0;
+#endif
+    // Six tenths of it, as the panels of B pass through it too.
+    return std::clamp<int64_t>(bytes / 10 * 6 / (kRows * 4) / 256 * 256, kLeast, kMost);
+  }();
+  return depth;
+}
 
 std::vector<uint8_t> save_blocking(const GemmBlocking& blocking) {
   const auto& ops = gemm_ops<float>();

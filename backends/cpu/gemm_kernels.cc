@@ -175,8 +175,9 @@ void block(const GemmBlock<T>& g) {
   const int64_t group = std::max<int64_t>(1, g.blocking.mc / kMr);
   // A single row panel has nothing to reuse B for, so C stays in registers over all of K.
   const bool single = end_panel - g.panel_begin == 1;
-  const bool whole = single || g.k <= g.blocking.kc + g.blocking.kc / 2;
-  const int64_t passes = whole ? 1 : ceil_div(g.k, g.blocking.kc);
+  const int64_t deepest = std::max<int64_t>(1, g.blocking.kc * 4 / sizeof(T));
+  const bool whole = single || g.k <= deepest + deepest / 2;
+  const int64_t passes = whole ? 1 : ceil_div(g.k, deepest);
   const int64_t kc = std::max<int64_t>(1, ceil_div(g.k, passes));
   const bool repack = g.a_buffer != nullptr && !g.a_packed && !single;
   for (int64_t p0 = g.panel_begin; p0 < end_panel; p0 += group) {

@@ -52,17 +52,14 @@ HWY_INLINE V scale_by_power(D d, V x, VecOf<hn::RebindToSigned<D>> n) {
   return hn::Mul(hn::Mul(x, a), b);
 }
 
-// e^x: 1 ULP; subnormal results are right, inf above 88.73.
+// e^x for x <= 89: 1 ULP; subnormal results are right.
 template <class D, class V = VecOf<D>>
-HWY_INLINE V exp(D d, V x) {
-  const hn::RebindToSigned<D> di;
-  const V hi = hn::Set(d, 89.0f);
+HWY_INLINE V exp_below_89(D d, V x) {
   const V lo = hn::Set(d, -104.0f);
 #if HWY_ARCH_X86
-  x = hn::Max(lo, hn::Min(hi, x));  // of a NaN these instructions give their second operand
+  x = hn::Max(lo, x);  // of a NaN the instruction gives its second operand
 #else
-  x = hn::IfThenElse(hn::Gt(x, hi), hi, x);  // a NaN compares false and stays
-  x = hn::IfThenElse(hn::Lt(x, lo), lo, x);
+  x = hn::IfThenElse(hn::Lt(x, lo), lo, x);  // a NaN compares false and stays
 #endif
   const V n = hn::Round(hn::Mul(x, hn::Set(d, 1.44269504f)));
   V r = hn::NegMulAdd(n, hn::Set(d, 0.693145751953125f), x);
@@ -71,10 +68,21 @@ HWY_INLINE V exp(D d, V x) {
       polynomial(d, r, 0.499999934f, 0.166665201f, 0.0416683942f, 0.00836878041f, 0.00138144671f);
   const V p = hn::Add(hn::MulAdd(hn::Mul(r, r), q, r), hn::Set(d, 1.0f));
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
-  (void)di;
   return hn::MulByFloorPow2(p, n);  // one instruction, which rounds once
 #else
+  const hn::RebindToSigned<D> di;
   return scale_by_power(d, p, hn::ConvertTo(di, n));
+#endif
+}
+
+// e^x: 1 ULP; subnormal results are right, inf above 88.73.
+template <class D, class V = VecOf<D>>
+HWY_INLINE V exp(D d, V x) {
+  const V hi = hn::Set(d, 89.0f);
+#if HWY_ARCH_X86
+  return exp_below_89(d, hn::Min(hi, x));
+#else
+  return exp_below_89(d, hn::IfThenElse(hn::Gt(x, hi), hi, x));
 #endif
 }
 
@@ -173,7 +181,7 @@ HWY_INLINE V erfc_positive(D d, V a) {
   // a^2 = hi + lo exactly where the target has FMA; e^-(hi + lo) = e^-hi (1 - lo).
   const V hi = hn::Mul(a, a);
   const V lo = hn::MulSub(a, a, hi);
-  const V e = exp(d, hn::Neg(hi));
+  const V e = exp_below_89(d, hn::Neg(hi));
   return hn::Mul(hn::NegMulAdd(e, lo, e), hn::Mul(t, q));
 }
 

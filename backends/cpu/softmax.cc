@@ -132,8 +132,9 @@ std::unique_ptr<Kernel> make_lines(const Region& region, std::string* why) {
 template <typename T>
 void softmax_line(const T* x, T* y, int64_t n, bool zero_masked) {
   const auto& ops = row_ops<T>();
-  const T most = ops.max(x, n);
-  if (zero_masked && most == -std::numeric_limits<T>::infinity()) {
+  const T most = ops.max_number(x, n);  // a NaN spoils the sum, and so the row
+  constexpr T kLow = -std::numeric_limits<T>::infinity();
+  if (zero_masked && most == kLow && ops.max(x, n) == kLow) {
     std::fill_n(y, n, T(0));
     return;
   }
