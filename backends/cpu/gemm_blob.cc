@@ -10,7 +10,7 @@
 namespace nef::cpu {
 namespace {
 
-constexpr uint32_t kVersion = 1;
+constexpr uint32_t kVersion = 2;
 constexpr int64_t kMaxSize = 1 << 16;
 
 struct Blob {

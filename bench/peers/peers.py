@@ -2,8 +2,9 @@
 """Times the rows of cases.py beside other programs, on the same weights and inputs.
 
 A first pass finds the fastest peer of a row, a second one measures NEF against it. With one thread the sides take turns
-in one process; with more (row names end in /tN) each runs in a process of its own, by turns, as two spinning pools in one
-process spoil each other. So do rows of the first result of a process.
+in one process, and CPU time counts, of all its threads, so that what others do on this machine does not; with more (row
+names end in /tN) each runs in a process of its own, by turns, as two spinning pools in one process spoil each other. So
+do rows of the first result of a process.
 """
 import argparse
 import json
@@ -26,23 +27,23 @@ SAMPLE = 0.5e-3  # shorter runs are repeated this long
 ROUNDS = 3  # of processes
 
 
-def repeats(side):
+def repeats(side, clock):
     """Runs of a sample."""
     side.run(1)
-    t = time.perf_counter()
+    t = clock()
     side.run(1)
-    return max(1, min(1000, int(SAMPLE / (time.perf_counter() - t))))
+    return max(1, min(1000, int(SAMPLE / max(1e-9, clock() - t))))
 
 
-def timed(parts, seconds):
+def timed(parts, seconds, clock):
     """Samples of each side, in turns."""
-    times, samples = [repeats(part) for part in parts], [[] for _ in parts]
-    begin = time.perf_counter()
-    while len(samples[0]) < 3 or time.perf_counter() - begin < seconds * len(parts):
+    times, samples = [repeats(part, clock) for part in parts], [[] for _ in parts]
+    begin = clock()
+    while len(samples[0]) < 3 or clock() - begin < seconds * len(parts):
         for part, n, own in zip(parts, times, samples):
-            t = time.perf_counter()
+            t = clock()
             part.run(n)
-            own.append((time.perf_counter() - t) / n)
+            own.append((clock() - t) / n)
     return samples
 
 
@@ -73,11 +74,11 @@ def result(case, samples, peer, known, notes, typical=statistics.median):
 def side_by_side(case, build):
     ours = sides.Nef(case, build, 1)
     others = [sides.SIDES[name](case, build, 1) for name in case.peers]
-    first = timed([ours] + others, FIRST_SECONDS)[1:]
+    first = timed([ours] + others, FIRST_SECONDS, time.process_time)[1:]
     known = {other.name: statistics.median(samples) for other, samples in zip(others, first)}
     best = min(others, key=lambda other: known[other.name])
     parts = [ours, best] + ([sides.Memory(case, build, 1)] if case.limit else [])
-    samples = timed(parts, SECONDS)
+    samples = timed(parts, SECONDS, time.process_time)
     return result(case, samples, best.name, known, [difference(ours, best)])
 
 
@@ -101,7 +102,7 @@ def apart(case, args):
 
 def one_side(case, args):
     side = sides.SIDES[args.side](case, args.build, args.threads)
-    print(side.first if case.cold else statistics.median(timed([side], args.seconds)[0]))
+    print(side.first if case.cold else statistics.median(timed([side], args.seconds, time.perf_counter)[0]))
 
 
 def show(row, as_json):
