@@ -40,21 +40,10 @@ bool reads_in_place(const DirectConv<T>& conv, const Stage& s, int64_t lanes) {
   return !conflict || conv.depth() <= 16 || conv.filters <= gemm_ops<T>().mr;
 }
 
-// Rows of a band, at most `most`: those that leave the fewest vectors of columns half empty.
-int64_t choose_rows(const Stage& s, int64_t most, int64_t lanes) {
-  const auto cost = [&](int64_t rows) {
-    const int64_t vectors = rows == 0 ? 0 : ceil_div(s.columns(rows), lanes);
-    return 10 * vectors + 2 * (vectors % 2);  // one vector alone is less well used than two
-  };
-  int64_t best = most, least = INT64_MAX;
-  for (int64_t rows = most; rows > 0 && 2 * rows > most; --rows) {
-    const int64_t sum = s.h.out / rows * cost(rows) + cost(s.h.out % rows);
-    if (sum < least) {
-      least = sum;
-      best = rows;
-    }
-  }
-  return best;
+// One vector alone is less well used than two.
+int64_t vectors_cost(int64_t columns, int64_t lanes) {
+  const int64_t vectors = ceil_div(columns, lanes);
+  return 10 * vectors + 2 * (vectors % 2);
 }
 
 template <typename T>
@@ -83,8 +72,10 @@ Cut make_cut(const DirectConv<T>& conv, bool depthwise, int64_t slots) {
     cut.bands = std::clamp<int64_t>(std::max(wanted, ceil_div(s.h.out, most)), 1,
                                     std::max<int64_t>(1, s.h.out / least));
     s.rows = std::max<int64_t>(1, ceil_div(s.h.out, cut.bands));
-    if (cut.bands > 1)
-      s.rows = choose_rows(s, std::max(s.rows, std::min(most, s.h.out / wanted)), lanes);
+    if (cut.bands > 1) {
+      const int64_t share = std::max(s.rows, std::min(most, s.h.out / wanted));
+      s.rows = choose_rows(s, share, [&](int64_t n) { return vectors_cost(n, lanes); });
+    }
     cut.bands = std::max<int64_t>(1, ceil_div(s.h.out, s.rows));
     cut.stage_size = channels * s.plane() + 8 * lanes;
   }

@@ -49,6 +49,22 @@ struct Stage {
 bool can_stage(const Window& window);
 Stage make_stage(const Window& window);  // rows are left to the caller
 
+// Rows of a band, more than half of `most`: those with the lowest sum of cost(columns) over all
+// bands.
+template <typename Cost>
+int64_t choose_rows(const Stage& s, int64_t most, const Cost& cost) {
+  int64_t best = most, least = INT64_MAX;
+  for (int64_t rows = most; rows > 0 && 2 * rows > most; --rows) {
+    const int64_t rest = s.h.out % rows;
+    const int64_t sum =
+        s.h.out / rows * cost(s.columns(rows)) + (rest == 0 ? 0 : cost(s.columns(rest)));
+    if (sum >= least) continue;
+    least = sum;
+    best = rows;
+  }
+  return best;
+}
+
 // Where each of `channels` x kernel positions is read, from the first output position on.
 void stage_offsets(const Stage& stage, int64_t channels, int64_t* out);
 

@@ -38,8 +38,7 @@ struct Plan {
     const int64_t share = slots <= 1 ? stage.h.out : ceil_div(stage.h.out * planes, 2 * slots);
     const int64_t rows =
         std::clamp<int64_t>(std::min(fits, share), 1, std::max<int64_t>(1, stage.h.out));
-    bands = std::max<int64_t>(1, ceil_div(stage.h.out, rows));
-    stage.rows = std::max<int64_t>(1, ceil_div(stage.h.out, bands));
+    stage.rows = choose_rows(stage, rows, [&](int64_t n) { return round_up(n, nr); });
     bands = std::max<int64_t>(1, ceil_div(stage.h.out, stage.rows));
     tiles = round_up(stage.columns(stage.rows), nr);
     staged = round_up(stage.plane() + 4 * nr, 16);
