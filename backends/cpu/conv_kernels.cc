@@ -215,6 +215,49 @@ void stage(const StageRows<T>& s) {
   }
 }
 
+template <class D, typename T = hn::TFromD<D>>
+HWY_INLINE void pad_row(D d, T pad, int64_t begin, int64_t end, T* HWY_RESTRICT row) {
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  for (int64_t j = begin; j < end; j += lanes) {
+    hn::StoreN(hn::Set(d, pad), d, row + j, static_cast<size_t>(HWY_MIN(lanes, end - j)));
+  }
+}
+
+template <typename T>
+void stage_pairs(const StagePairs<T>& s) {
+  const GemmTag<T> d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  const int64_t both = HWY_MIN(HWY_MIN(s.even.count, s.odd.count), s.src_count / 2);
+  const int64_t most = HWY_MAX(s.even.count, s.odd.count);
+  for (int64_t r = 0; r < s.rows; ++r) {
+    const T* HWY_RESTRICT src = s.src + r * s.src_row;
+    T* even = s.even.dst + r * s.width;
+    T* odd = s.odd.dst + r * s.width;
+    pad_row(d, s.pad, 0, s.even.begin, even);
+    pad_row(d, s.pad, 0, s.odd.begin, odd);
+    pad_row(d, s.pad, s.even.begin + s.even.count, s.width, even);
+    pad_row(d, s.pad, s.odd.begin + s.odd.count, s.width, odd);
+    even += s.even.begin;
+    odd += s.odd.begin;
+    int64_t j = 0;
+    for (; j + lanes <= both; j += lanes) {
+      const auto a = hn::LoadU(d, src + 2 * j), b = hn::LoadU(d, src + 2 * j + lanes);
+      hn::StoreU(hn::ConcatEven(d, b, a), d, even + j);
+      hn::StoreU(hn::ConcatOdd(d, b, a), d, odd + j);
+    }
+    for (; j < most; j += lanes) {
+      const int64_t left = HWY_MIN(s.src_count - 2 * j, 2 * lanes);
+      const auto a = hn::LoadN(d, src + 2 * j, static_cast<size_t>(HWY_MIN(left, lanes)));
+      const auto b =
+          hn::LoadN(d, src + 2 * j + lanes, static_cast<size_t>(HWY_MAX(left - lanes, 0)));
+      const int64_t evens = HWY_MIN(lanes, s.even.count - j),
+                    odds = HWY_MIN(lanes, s.odd.count - j);
+      if (evens > 0) hn::StoreN(hn::ConcatEven(d, b, a), d, even + j, static_cast<size_t>(evens));
+      if (odds > 0) hn::StoreN(hn::ConcatOdd(d, b, a), d, odd + j, static_cast<size_t>(odds));
+    }
+  }
+}
+
 template <typename T>
 void interleave(const T* HWY_RESTRICT a, const T* HWY_RESTRICT b, int64_t n, T* HWY_RESTRICT y) {
   const GemmTag<T> d;
@@ -236,6 +279,7 @@ const ConvOps<T>& ops() {
                                    row<T>,
                                    run_pool<T>,
                                    stage<T>,
+                                   stage_pairs<T>,
                                    interleave<T>};
   return table;
 }

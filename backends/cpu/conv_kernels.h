@@ -37,6 +37,20 @@ struct StageRows {
   T pad = 0;
 };
 
+// The same for the two phases of stride 2 at once: even elements of src to the first, odd ones to
+// the second. Nothing behind the rows is written.
+template <typename T>
+struct StagePairs {
+  const T* src = nullptr;
+  int64_t src_row = 0, src_count = 0;  // from one row to the next, elements of a row
+  int64_t rows = 0, width = 0;
+  struct Phase {
+    int64_t begin = 0, count = 0;
+    T* dst = nullptr;
+  } even, odd;
+  T pad = 0;
+};
+
 template <typename T>
 struct ConvOps {
   int64_t lanes;
@@ -48,6 +62,7 @@ struct ConvOps {
   // The same of the largest element (NaN wins) or the sum, without weights.
   void (*pool)(const ConvTile<T>& tile, bool largest, int64_t columns, const uint64_t* keep);
   void (*stage)(const StageRows<T>& rows);
+  void (*stage_pairs)(const StagePairs<T>& rows);
   void (*interleave)(const T* a, const T* b, int64_t n, T* y);  // a[0] b[0] a[1] b[1] ...
 };
 template <typename T>

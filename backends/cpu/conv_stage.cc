@@ -93,9 +93,47 @@ void stage_keep(const Stage& s, int64_t lanes, uint64_t* out) {
   }
 }
 
+namespace {
+
+// Rows of one phase of the last axis; `x` is the first of them.
+template <typename T>
+void stage_one(const Stage& s, const T* x, int64_t phase, int64_t rows, T pad, T* dst) {
+  const Inside cols = inside(s.w, phase, s.width);
+  StageRows<T> r;
+  r.src = x + cols.source;
+  r.src_row = s.h.stride * s.w.in;
+  r.stride = s.w.stride;
+  r.rows = rows;
+  r.begin = cols.begin;
+  r.count = cols.end - cols.begin;
+  r.width = s.width;
+  r.dst = dst;
+  r.pad = pad;
+  conv_ops<T>().stage(r);
+}
+
+// Both phases of stride 2: one begins with the first element of a row, the other with the second.
+template <typename T>
+void stage_two(const Stage& s, const T* x, int64_t rows, T pad, T* dst) {
+  StagePairs<T> r;
+  r.src = x;
+  r.src_row = s.h.stride * s.w.in;
+  r.src_count = s.w.in;
+  r.rows = rows;
+  r.width = s.width;
+  r.pad = pad;
+  for (int64_t phase = 0; phase < 2; ++phase) {
+    const Inside cols = inside(s.w, phase, s.width);
+    auto& part = (phase + s.w.begin) % 2 == 0 ? r.even : r.odd;
+    part = {cols.begin, cols.end - cols.begin, dst + phase * s.phase()};
+  }
+  conv_ops<T>().stage_pairs(r);
+}
+
+}  // namespace
+
 template <typename T>
 void stage_plane(const Stage& s, const T* x, int64_t first, int64_t count, T* out) {
-  const auto& ops = conv_ops<T>();
   const int64_t phases = s.w.phases();
   for (int64_t ph = 0; ph < s.h.phases(); ++ph) {
     // Rows [above, below) of the stage lie in the input.
@@ -104,24 +142,22 @@ void stage_plane(const Stage& s, const T* x, int64_t first, int64_t count, T* ou
     const int64_t behind = std::max<int64_t>(0, s.h.in + s.h.begin - ph - first * s.h.stride);
     const int64_t above = std::min(rows, ceil_div(before, s.h.stride));
     const int64_t below = std::clamp(ceil_div(behind, s.h.stride), above, rows);
+    const T pad = static_cast<T>(s.pad);
+    const T* src = x + ((first + above) * s.h.stride + ph - s.h.begin) * s.w.in;
+    T* plane = out + ph * phases * s.phase();
     for (int64_t pw = 0; pw < phases; ++pw) {
-      const Inside cols = inside(s.w, pw, s.width);
-      T* dst = out + (ph * phases + pw) * s.phase();
-      const T pad = static_cast<T>(s.pad);
-      if (s.pad_rows) std::fill_n(dst, above * s.width, pad);
-      StageRows<T> r;
-      r.src = x + ((first + above) * s.h.stride + ph - s.h.begin) * s.w.in + cols.source;
-      r.src_row = s.h.stride * s.w.in;
-      r.stride = s.w.stride;
-      r.rows = below - above;
-      r.begin = cols.begin;
-      r.count = cols.end - cols.begin;
-      r.width = s.width;
-      r.dst = dst + above * s.width;
-      r.pad = pad;
-      ops.stage(r);
-      const int64_t outside = s.pad_rows ? (rows - below) * s.width : 0;
-      std::fill_n(dst + below * s.width, outside + s.behind, pad);
+      if (s.pad_rows) std::fill_n(plane + pw * s.phase(), above * s.width, pad);
+    }
+    if (s.w.stride == 2 && phases == 2) {
+      stage_two(s, src, below - above, pad, plane + above * s.width);
+    } else {
+      for (int64_t pw = 0; pw < phases; ++pw) {
+        stage_one(s, src, pw, below - above, pad, plane + pw * s.phase() + above * s.width);
+      }
+    }
+    const int64_t outside = s.pad_rows ? (rows - below) * s.width : 0;
+    for (int64_t pw = 0; pw < phases; ++pw) {
+      std::fill_n(plane + pw * s.phase() + below * s.width, outside + s.behind, pad);
     }
   }
 }
