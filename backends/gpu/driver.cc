@@ -2,6 +2,8 @@
 #include "backends/gpu/driver.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cstdlib>
 #include <cstring>
 
 namespace nef::gpu {
@@ -37,6 +39,7 @@ class DriverModule : public Module {
     const DriverDevice::Current current(device_);
     void* f = nullptr;
     device_.check(device_.calls().module_function(&f, module_, name), name);
+    device_.ready(f, name);
     functions_.emplace_back(name, f);
     return f;
   }
@@ -50,7 +53,23 @@ class DriverModule : public Module {
 
 }  // namespace
 
+uint64_t memory_limit(const char* variable) {
+  const char* text = std::getenv(variable);
+  if (text == nullptr || *text == '\0') return UINT64_MAX;
+  uint64_t bytes = 0;
+  const char* end = text + std::strlen(text);
+  const auto [stop, error] = std::from_chars(text, end, bytes);
+  if (error == std::errc() && stop == end && bytes > 0) return bytes;
+  throw BackendError(NEF_BACKEND_UNAVAILABLE,
+                     std::string(variable) + " is \"" + text + "\", expected a number of bytes");
+}
+
 // ---- streams
+
+void* DriverStream::get() const {
+  void* other = of_caller_ ? nullptr : device_.diverted();
+  return other == nullptr ? stream_ : other;
+}
 
 DriverStream::DriverStream(DriverDevice& device, bool of_caller)
     : device_(device), of_caller_(of_caller) {
@@ -143,15 +162,25 @@ void* DriverDevice::alloc(size_t bytes) {
   const Current current(*this);
   void* p = nullptr;
   const size_t n = std::max<size_t>(bytes, 1);
-  int r = calls_.pool_alloc(&p, n, pool(), stream);
+  int r = take(&p, n, stream);
   if (r == kOutOfMemory) {
     // Memory whose freeing is still queued comes back with the stream.
     calls_.stream_synchronize(stream);
     calls_.pool_trim(pool(), 0);
-    r = calls_.pool_alloc(&p, n, pool(), stream);
+    r = take(&p, n, stream);
   }
   check(r, "device memory");
   return p;
+}
+int DriverDevice::take(void** p, size_t bytes, void* stream) {
+  void* from = pool();
+  if (limit_ != UINT64_MAX && pool_bytes(kPoolUsed) + bytes > limit_) return kOutOfMemory;
+  return calls_.pool_alloc(p, bytes, from, stream);
+}
+uint64_t DriverDevice::pool_bytes(int which) {
+  uint64_t bytes = 0;
+  check(calls_.pool_get(pool(), which, &bytes), "the memory pool's size");
+  return bytes;
 }
 void DriverDevice::free(void* ptr) {
   if (ptr == nullptr) return;
@@ -166,10 +195,16 @@ void DriverDevice::evict() {
   calls_.pool_trim(pool(), 0);
 }
 uint64_t DriverDevice::memory_available() {
+  void* stream = raw(default_stream());
   const Current current(*this);
+  // Memory whose freeing is still queued comes back with the stream.
+  check(calls_.stream_synchronize(stream), "waiting for a stream");
   size_t free = 0, total = 0;
   check(calls_.memory_info(&free, &total), "the free memory");
-  return free;
+  const uint64_t used = pool_bytes(kPoolUsed);
+  // What the pool keeps for later is there for NEF.
+  const uint64_t room = free + pool_bytes(kPoolReserved) - used;
+  return std::min(room, limit_ - std::min(limit_, used));
 }
 
 // ---- copies
@@ -200,7 +235,27 @@ void DriverDevice::queue_copy(void* stream, void* dst, const void* src, size_t b
     return check(calls_.to_device(dst, src, bytes, stream), "a copy to the device");
   }
   check(calls_.to_host(dst, from, bytes, stream), "a copy to the host");
-  check(calls_.stream_synchronize(stream), "a copy to the host");
+  wait_here(stream);
+}
+
+// Until what is queued now is done, whatever other threads queue behind it.
+void DriverDevice::wait_here(void* stream) {
+  void* event = nullptr;
+  {
+    std::lock_guard lock(mutex_);
+    if (!events_.empty()) {
+      event = events_.back();
+      events_.pop_back();
+    }
+  }
+  if (event == nullptr) check(calls_.event_create(&event, kEventNoTiming), "an event");
+  int result = calls_.event_record(event, stream);
+  if (result == 0) result = calls_.event_synchronize(event);
+  {
+    std::lock_guard lock(mutex_);
+    events_.push_back(event);
+  }
+  check(result, "a copy to the host");
 }
 
 void DriverDevice::make_staging() {

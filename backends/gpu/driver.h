@@ -20,6 +20,7 @@ struct DriverCalls {
   int (*event_synchronize)(void*) = nullptr;
   int (*pool_create)(void**, const void*) = nullptr;
   int (*pool_set)(void*, int, void*) = nullptr;
+  int (*pool_get)(void*, int, void*) = nullptr;
   int (*pool_trim)(void*, size_t) = nullptr;
   int (*pool_alloc)(void**, size_t, void*, void*) = nullptr;
   int (*pool_free)(void*, void*) = nullptr;
@@ -36,7 +37,8 @@ struct DriverCalls {
 
 // Numbers that CUDA and HIP share.
 constexpr unsigned kStreamNonBlocking = 1, kEventNoTiming = 2, kHostMapped = 2;
-constexpr int kOutOfMemory = 2, kPoolReleaseThreshold = 4;
+constexpr int kOutOfMemory = 2;
+constexpr int kPoolReleaseThreshold = 4, kPoolReserved = 5, kPoolUsed = 7;
 struct PoolProps {
   int allocation_type;             // 1: pinned
   int handle_types;                // 0: none
@@ -44,6 +46,9 @@ struct PoolProps {
   void* security;
   unsigned char rest[64];
 };
+
+// Bytes that an environment variable allows a device's pool to give out; all when it is not set.
+uint64_t memory_limit(const char* variable);
 
 class DriverDevice;
 
@@ -58,7 +63,8 @@ class DriverStream : public Stream {
   void synchronize() override;
   void* fault_on_device() override { return fault_device_; }
   Fault& fault() override { return *fault_; }
-  void* get() const { return stream_; }
+  // Where its work goes: the stream, or what the device says this thread shall use for it.
+  void* get() const;
   // For the vendor's libraries; made when first asked for. The device is current.
   void* workspace();
 
@@ -104,16 +110,25 @@ class DriverDevice : public Device {
   // Makes the memory pool when first asked for. The device is current.
   void* pool();
   std::atomic<int> caller_streams{0};
+  // Another stream that this thread's work on the default stream goes to; null for none.
+  virtual void* diverted() const { return nullptr; }
+  // A function has been found in a module. The device is current.
+  virtual void ready(void* function, const char* name) const {
+    static_cast<void>(function);
+    static_cast<void>(name);
+  }
   // Pinned memory for the fault record of a stream, and back.
   Fault* take_fault(void** on_device);
   void give_fault(Fault* fault);
 
  protected:
-  DriverDevice(const DriverCalls& calls, int ordinal) : ordinal_(ordinal), calls_(calls) {}
+  DriverDevice(const DriverCalls& calls, int ordinal, uint64_t limit)
+      : ordinal_(ordinal), limit_(limit), calls_(calls) {}
   virtual int64_t enter() = 0;
   virtual void leave(int64_t before) = 0;
 
   const int ordinal_;
+  const uint64_t limit_;
   DeviceInfo info_;
 
  private:
@@ -121,6 +136,10 @@ class DriverDevice : public Device {
     void* memory[2] = {};
     void* free[2] = {};  // events
   };
+  // Bytes of the pool: in use, or reserved from the driver. The device is current.
+  uint64_t pool_bytes(int which);
+  int take(void** p, size_t bytes, void* stream);
+  void wait_here(void* stream);
   void queue_copy(void* stream, void* dst, const void* src, size_t bytes, nef_copy_kind kind);
   void make_staging();
   void stage_in(char* dst, const char* src, size_t bytes, void* stream);
@@ -133,6 +152,7 @@ class DriverDevice : public Device {
   std::mutex stream_mutex_, staging_mutex_;
   Staging staging_;
   std::vector<Fault*> faults_;
+  std::vector<void*> events_;  // spare ones
 };
 
 }  // namespace nef::gpu

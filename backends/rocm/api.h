@@ -41,6 +41,7 @@ constexpr int kAttrMultiprocessors = 63;
   X(event_synchronize, hipEventSynchronize)   \
   X(pool_create, hipMemPoolCreate)            \
   X(pool_set, hipMemPoolSetAttribute)         \
+  X(pool_get, hipMemPoolGetAttribute)         \
   X(pool_trim, hipMemPoolTrimTo)              \
   X(pool_alloc, hipMallocFromPoolAsync)       \
   X(pool_free, hipFreeAsync)                  \

@@ -27,7 +27,8 @@ std::string arch_of(int device) {
 
 }  // namespace
 
-RocmDevice::RocmDevice(int ordinal) : DriverDevice(runtime().driver, ordinal) {
+RocmDevice::RocmDevice(int ordinal)
+    : DriverDevice(runtime().driver, ordinal, gpu::memory_limit("NEF_ROCM_MEMORY_LIMIT")) {
   const RuntimeApi& r = runtime();
   char name[256] = "";
   rocm::check(r.device_name(name, sizeof name, ordinal), "hipDeviceGetName");
@@ -44,7 +45,7 @@ RocmDevice::RocmDevice(int ordinal) : DriverDevice(runtime().driver, ordinal) {
   build_version_ = "rocm " + info_.arch + " hip " + std::to_string(driver_version) + " hiprtc " +
                    std::to_string(major) + "." + std::to_string(minor);
   offload_arch_ = "--offload-arch=" + info_.arch;
-  info_.memory_bytes = memory;
+  info_.memory_bytes = std::min<uint64_t>(memory, limit_);
   info_.processors = std::max(1, attribute(ordinal, kAttrMultiprocessors));
   const double clock = 1e3 * attribute(ordinal, kAttrClockKhz);
   info_.flops = clock > 0 ? clock * info_.processors * 256 : 1e13;

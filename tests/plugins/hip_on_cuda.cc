@@ -134,6 +134,9 @@ NEF_EXPORT int hipMemPoolCreate(void** out, const void* properties) {
 NEF_EXPORT int hipMemPoolSetAttribute(void* pool, int attribute, void* value) {
   return on_device("cuMemPoolSetAttribute", pool, attribute, value);
 }
+NEF_EXPORT int hipMemPoolGetAttribute(void* pool, int attribute, void* value) {
+  return on_device("cuMemPoolGetAttribute", pool, attribute, value);
+}
 NEF_EXPORT int hipMemPoolTrimTo(void* pool, size_t bytes) {
   return on_device("cuMemPoolTrimTo", pool, bytes);
 }

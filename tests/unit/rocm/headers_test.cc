@@ -59,7 +59,9 @@ static_assert(hipDeviceAttributeClockRate == kAttrClockKhz &&
 static_assert(hipStreamNonBlocking == gpu::kStreamNonBlocking &&
               hipEventDisableTiming == gpu::kEventNoTiming &&
               hipHostMallocMapped == gpu::kHostMapped &&
-              hipMemPoolAttrReleaseThreshold == gpu::kPoolReleaseThreshold);
+              hipMemPoolAttrReleaseThreshold == gpu::kPoolReleaseThreshold &&
+              hipMemPoolAttrReservedMemCurrent == gpu::kPoolReserved &&
+              hipMemPoolAttrUsedMemCurrent == gpu::kPoolUsed);
 static_assert(sizeof(hipMemPoolProps) == sizeof(gpu::PoolProps) &&
               offsetof(hipMemPoolProps, location) == offsetof(gpu::PoolProps, location_type) &&
               hipMemAllocationTypePinned == 1 && hipMemLocationTypeDevice == 1);
