@@ -186,9 +186,7 @@ class Direct {
     } else {
       const int64_t row = band * s.rows, rows = std::min(s.rows, s.h.out - row);
       T* staged = stages_ + slot * room_.stage;
-      for (int64_t c = 0; c < conv_.channels; ++c) {
-        stage_plane(s, x + c * w.in_count, row, rows, staged + c * s.plane());
-      }
+      stage_planes(s, x, conv_.channels, row, rows, staged);
       b->first = row * s.w.out;
       b->count = rows * s.w.out;
       b->columns = s.columns(rows);

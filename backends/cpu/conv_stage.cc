@@ -34,7 +34,8 @@ Inside inside(const Stage::Axis& a, int64_t phase, int64_t size) {
 int64_t Stage::plane() const {
   // An odd number of cache lines: channels do not fall on the same places in the cache.
   constexpr int64_t kLine = 16;
-  const int64_t lines = ceil_div(h.phases() * w.phases() * phase() + behind, kLine);
+  // One more for what the last row writes behind itself.
+  const int64_t lines = ceil_div(h.phases() * w.phases() * phase() + behind, kLine) + 1;
   return (lines | 1) * kLine;
 }
 
@@ -95,74 +96,90 @@ void stage_keep(const Stage& s, int64_t lanes, uint64_t* out) {
 
 namespace {
 
-// Rows of one phase of the last axis; `x` is the first of them.
+// Rows [above, below) of `rows` staged ones lie in the input, the first at row `source`.
+struct Rows {
+  int64_t rows, above, below, source;
+};
+Rows rows_of(const Stage& s, int64_t phase, int64_t first, int64_t count) {
+  const int64_t rows = count + s.h.reach();
+  const int64_t shift = s.h.begin - phase - first * s.h.stride;
+  const int64_t above = std::min(rows, ceil_div(std::max<int64_t>(0, shift), s.h.stride));
+  const int64_t end = ceil_div(std::max<int64_t>(0, s.h.in + shift), s.h.stride);
+  return {rows, above, std::clamp(end, above, rows), above * s.h.stride - shift};
+}
+
+// One phase of every plane.
 template <typename T>
-void stage_one(const Stage& s, const T* x, int64_t phase, int64_t rows, T pad, T* dst) {
+void stage_phase(const Stage& s, const T* x, int64_t channels, const Rows& rows, int64_t phase,
+                 T* out) {
   const Inside cols = inside(s.w, phase, s.width);
+  const int64_t plane = s.plane(), outside = s.pad_rows ? (rows.rows - rows.below) * s.width : 0;
   StageRows<T> r;
-  r.src = x + cols.source;
   r.src_row = s.h.stride * s.w.in;
   r.stride = s.w.stride;
-  r.rows = rows;
+  r.rows = rows.below - rows.above;
   r.begin = cols.begin;
   r.count = cols.end - cols.begin;
   r.width = s.width;
-  r.dst = dst;
-  r.pad = pad;
-  conv_ops<T>().stage(r);
+  r.pad = static_cast<T>(s.pad);
+  const auto& ops = conv_ops<T>();
+  for (int64_t c = 0; c < channels; ++c, out += plane) {
+    if (s.pad_rows) std::fill_n(out, rows.above * s.width, r.pad);
+    r.src = x + (c * s.h.in + rows.source) * s.w.in + cols.source;
+    r.dst = out + rows.above * s.width;
+    ops.stage(r);
+    std::fill_n(out + rows.below * s.width, outside + s.behind, r.pad);
+  }
 }
 
 // Both phases of stride 2: one begins with the first element of a row, the other with the second.
 template <typename T>
-void stage_two(const Stage& s, const T* x, int64_t rows, T pad, T* dst) {
+void stage_two_phases(const Stage& s, const T* x, int64_t channels, const Rows& rows, T* out) {
+  const int64_t plane = s.plane(), outside = s.pad_rows ? (rows.rows - rows.below) * s.width : 0;
   StagePairs<T> r;
-  r.src = x;
   r.src_row = s.h.stride * s.w.in;
   r.src_count = s.w.in;
-  r.rows = rows;
+  r.rows = rows.below - rows.above;
   r.width = s.width;
-  r.pad = pad;
-  for (int64_t phase = 0; phase < 2; ++phase) {
-    const Inside cols = inside(s.w, phase, s.width);
-    auto& part = (phase + s.w.begin) % 2 == 0 ? r.even : r.odd;
-    part = {cols.begin, cols.end - cols.begin, dst + phase * s.phase()};
+  r.pad = static_cast<T>(s.pad);
+  const Inside cols[2] = {inside(s.w, 0, s.width), inside(s.w, 1, s.width)};
+  const int even = s.w.begin % 2 == 0 ? 0 : 1;
+  const auto& ops = conv_ops<T>();
+  for (int64_t c = 0; c < channels; ++c, out += plane) {
+    r.src = x + (c * s.h.in + rows.source) * s.w.in;
+    for (int i : {0, 1}) {
+      T* phase = out + i * s.phase();
+      if (s.pad_rows) std::fill_n(phase, rows.above * s.width, r.pad);
+      (i == even ? r.even : r.odd) = {cols[i].begin, cols[i].end - cols[i].begin,
+                                      phase + rows.above * s.width};
+    }
+    ops.stage_pairs(r);
+    for (int i : {0, 1}) {
+      std::fill_n(out + i * s.phase() + rows.below * s.width, outside + s.behind, r.pad);
+    }
   }
-  conv_ops<T>().stage_pairs(r);
 }
 
 }  // namespace
 
 template <typename T>
-void stage_plane(const Stage& s, const T* x, int64_t first, int64_t count, T* out) {
+void stage_planes(const Stage& s, const T* x, int64_t channels, int64_t first, int64_t count,
+                  T* out) {
   const int64_t phases = s.w.phases();
   for (int64_t ph = 0; ph < s.h.phases(); ++ph) {
-    // Rows [above, below) of the stage lie in the input.
-    const int64_t rows = count + s.h.reach();
-    const int64_t before = std::max<int64_t>(0, s.h.begin - ph - first * s.h.stride);
-    const int64_t behind = std::max<int64_t>(0, s.h.in + s.h.begin - ph - first * s.h.stride);
-    const int64_t above = std::min(rows, ceil_div(before, s.h.stride));
-    const int64_t below = std::clamp(ceil_div(behind, s.h.stride), above, rows);
-    const T pad = static_cast<T>(s.pad);
-    const T* src = x + ((first + above) * s.h.stride + ph - s.h.begin) * s.w.in;
-    T* plane = out + ph * phases * s.phase();
-    for (int64_t pw = 0; pw < phases; ++pw) {
-      if (s.pad_rows) std::fill_n(plane + pw * s.phase(), above * s.width, pad);
-    }
+    const Rows rows = rows_of(s, ph, first, count);
+    T* part = out + ph * phases * s.phase();
     if (s.w.stride == 2 && phases == 2) {
-      stage_two(s, src, below - above, pad, plane + above * s.width);
-    } else {
-      for (int64_t pw = 0; pw < phases; ++pw) {
-        stage_one(s, src, pw, below - above, pad, plane + pw * s.phase() + above * s.width);
-      }
+      stage_two_phases(s, x, channels, rows, part);
+      continue;
     }
-    const int64_t outside = s.pad_rows ? (rows - below) * s.width : 0;
     for (int64_t pw = 0; pw < phases; ++pw) {
-      std::fill_n(plane + pw * s.phase() + below * s.width, outside + s.behind, pad);
+      stage_phase(s, x, channels, rows, pw, part + pw * s.phase());
     }
   }
 }
 
-template void stage_plane<float>(const Stage&, const float*, int64_t, int64_t, float*);
-template void stage_plane<double>(const Stage&, const double*, int64_t, int64_t, double*);
+template void stage_planes<float>(const Stage&, const float*, int64_t, int64_t, int64_t, float*);
+template void stage_planes<double>(const Stage&, const double*, int64_t, int64_t, int64_t, double*);
 
 }  // namespace nef::cpu

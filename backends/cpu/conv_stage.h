@@ -71,9 +71,10 @@ void stage_offsets(const Stage& stage, int64_t channels, int64_t* out);
 // Which columns of a staged band are output positions: a word for each vector of `lanes` of them.
 void stage_keep(const Stage& stage, int64_t lanes, uint64_t* out);
 
-// Copies what output rows [first, first + count) of a plane read. A few vectors behind are written
-// too: planes are staged in order.
+// Copies what output rows [first, first + count) of `channels` planes read, each to Stage::plane()
+// elements behind the one before. A few vectors behind the last one are written too.
 template <typename T>
-void stage_plane(const Stage& stage, const T* x, int64_t first, int64_t count, T* out);
+void stage_planes(const Stage& stage, const T* x, int64_t channels, int64_t first, int64_t count,
+                  T* out);
 
 }  // namespace nef::cpu

@@ -98,7 +98,7 @@ class Winograd {
     in.point = Plan::spaced(conv_.channels * tiles);
     in.panel = conv_.channels * nr;
     for (int64_t c = 0; c < conv_.channels; ++c) {
-      stage_plane(plan_.stage, x + c * conv_.window.in_count, first, rows, staged);
+      stage_planes(plan_.stage, x + c * conv_.window.in_count, 1, first, rows, staged);
       in.out = out + c * nr;
       winograd_ops().input(in);
     }

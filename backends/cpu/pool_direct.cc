@@ -62,7 +62,7 @@ void run_direct_pool(const DirectPool<T>& pool, int64_t slots, T* scratch) {
     for (int64_t i = task * share; i < std::min(bands, (task + 1) * share); ++i) {
       const int64_t plane = i / plan.bands, row = i % plan.bands * s.rows;
       const int64_t rows = std::min(s.rows, s.h.out - row);
-      stage_plane(s, pool.x + plane * w.in_count, row, rows, staged);
+      stage_planes(s, pool.x + plane * w.in_count, 1, row, rows, staged);
       ConvTile<T> t;
       t.x = staged;
       t.offsets = offsets;
