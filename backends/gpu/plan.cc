@@ -30,8 +30,15 @@ bool is_host_input(nef_op op, size_t i) {
   }
 }
 
-// Why an op is left to the CPU.
+bool same_dims(const Value& a, const Value& b) { return a.dims == b.dims; }
+
+}  // namespace
+
 const char* why_not(nef_op op) {
+  if (is_elementwise(op) || is_product(op) || is_reduction(op) || is_line_op(op) ||
+      is_attention(op) || is_movement(op) || find_kernel(op) != nullptr) {
+    return nullptr;
+  }
   switch (op) {
     case NEF_OP_NONZERO:
     case NEF_OP_COMPRESS:
@@ -49,13 +56,9 @@ const char* why_not(nef_op op) {
       return "its numbers are the same on every device, and a GPU's logarithm rounds otherwise";
     case NEF_OP_MULTINOMIAL: return "its picks follow sums in order, the same on every device";
     case NEF_OP_TF_IDF_VECTORIZER: return "it looks words up, which a GPU does no faster";
-    default: return "no GPU kernel does this op";
+    default: return kNoReason;
   }
 }
-
-bool same_dims(const Value& a, const Value& b) { return a.dims == b.dims; }
-
-}  // namespace
 
 Plan::Plan(Region region) : region_(std::move(region)) {
   const size_t n = region_.values.size();

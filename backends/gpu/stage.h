@@ -150,6 +150,10 @@ struct ProductTail {
 std::unique_ptr<Stage> product_stage(const Region& region, const Node& node,
                                      const ProductTail& tail);
 
+// Why an op is left to the CPU; null for one that a kernel serves.
+const char* why_not(nef_op op);
+constexpr const char* kNoReason = "no GPU kernel does this op";
+
 // The stages of a region and where the values between them are.
 class Plan {
  public:
