@@ -14,7 +14,7 @@ namespace nef::cpu {
 namespace {
 
 constexpr int64_t kTile = 2;                   // outputs along an axis
-constexpr int64_t kBandElements = 192 * 1024;  // of points before and behind the product: in L2
+constexpr int64_t kBandElements = 256 * 1024;  // of points before and behind the product: in L2
 
 // How the output is cut into bands of rows of tiles, and the scratch of a slot: a staged channel,
 // points of the input as packed panels [point][panel][channel][nr], points of the result
