@@ -286,7 +286,8 @@ class Direct {
 template <typename T>
 int64_t direct_scratch(const DirectConv<T>& conv, bool depthwise, int64_t slots) {
   const Cut cut = make_cut(conv, depthwise, slots);
-  return Scratch<T>(conv, cut).size(slots);
+  const int64_t tasks = conv.batch * conv.groups * cut.bands * cut.parts;
+  return Scratch<T>(conv, cut).size(std::min(slots, tasks));
 }
 
 template <typename T>

@@ -174,7 +174,9 @@ void winograd_weights(const float* w, int64_t filters, int64_t channels, float* 
 }
 
 int64_t winograd_scratch(const DirectConv<float>& conv, int64_t slots) {
-  return Plan::kOffsets + slots * Plan(conv, slots).slot();
+  const Plan plan(conv, slots);
+  const int64_t tasks = conv.batch * conv.groups * plan.bands;
+  return Plan::kOffsets + std::min(slots, tasks) * plan.slot();
 }
 
 bool run_winograd(const DirectConv<float>& conv, int64_t slots, float* scratch) {

@@ -41,7 +41,7 @@ struct Plan {
 template <typename T>
 int64_t direct_pool_scratch(const DirectPool<T>& pool, int64_t slots) {
   const Plan<T> plan(pool);
-  return plan.offsets + plan.keep + slots * plan.room;
+  return plan.offsets + plan.keep + std::min(slots, pool.planes * plan.bands) * plan.room;
 }
 
 template <typename T>
