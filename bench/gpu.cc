@@ -3,36 +3,28 @@
 // bounds are GB/s (bytes read and written once) beside a copy on the device in the same run;
 // products are TFLOP/s. Without a GPU it prints why, and nothing else.
 #include <cstdio>
-#include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "backends/cuda/cuda.h"
 #include "backends/shared/region.h"
-#include "bench/rows.h"
+#include "bench/gpu_copy.h"
 
 namespace {
 
 using nef::bench::median;
 using nef::bench::now;
 
-const nef_backend& cuda = *nef_backend_cuda();
-char message[512];
-nef_backend_error err{message, sizeof message};
-
-void must(nef_code code, const char* what) {
-  if (code == NEF_OK) return;
-  std::printf("gpu: %s: %s\n", what, message);
-  std::exit(1);
-}
+nef::bench::Gpu& gpu() { return *nef::bench::Gpu::get(); }
+void must(nef_code code, const char* what) { gpu().must(code, what); }
 
 struct Memory {
-  explicit Memory(size_t n) : bytes(n) { must(cuda.alloc(0, n, &data, &err), "alloc"); }
-  ~Memory() { cuda.free(0, data, bytes); }
+  explicit Memory(size_t n) : data(gpu().alloc(n)), bytes(n) {}
+  ~Memory() { gpu().table.free(0, data, bytes); }
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
-  void* data = nullptr;
+  void* data;
   size_t bytes;
 };
 
@@ -49,12 +41,8 @@ void fill(Memory& m, nef_dtype t) {
     if (size == 2) bits >>= 16;  // bfloat16
     std::memcpy(host.data() + i, &bits, size);
   }
-  must(cuda.copy(0, m.data, host.data(), host.size(), NEF_COPY_HOST_TO_DEVICE, &err), "copy");
-}
-
-void wait_for_device(const Memory& m) {
-  uint32_t word;
-  must(cuda.copy(0, &word, m.data, sizeof word, NEF_COPY_DEVICE_TO_HOST, &err), "wait");
+  must(gpu().table.copy(0, m.data, host.data(), host.size(), NEF_COPY_HOST_TO_DEVICE, gpu().err()),
+       "copy");
 }
 
 using Shape = std::vector<int64_t>;
@@ -63,9 +51,10 @@ using Shape = std::vector<int64_t>;
 class Case {
  public:
   int32_t input(nef_dtype t, Shape dims) { return value(NEF_VALUE_INPUT, t, std::move(dims)); }
-  int32_t node(nef_op op, std::vector<int32_t> inputs, nef_dtype t, Shape dims, bool last = false) {
+  int32_t node(nef_op op, std::vector<int32_t> inputs, nef_dtype t, Shape dims, bool last = false,
+               std::vector<int64_t> attrs = {}) {
     const int32_t v = value(last ? NEF_VALUE_OUTPUT : NEF_VALUE_INTERNAL, t, std::move(dims));
-    nodes_.push_back({op, std::move(inputs), {v}, {}});
+    nodes_.push_back({op, std::move(inputs), {v}, std::move(attrs)});
     return v;
   }
   // Seconds of one launch.
@@ -74,16 +63,17 @@ class Case {
     std::vector<double> samples;
     for (int round = 0; round < 7; ++round) {
       const int repeats = round == 0 ? 2 : 20;
-      wait_for_device(*memory_.back());
+      gpu().wait(memory_.back()->data);
       const double begin = now();
       for (int i = 0; i < repeats; ++i) {
-        must(cuda.launch(prepared_, nullptr, tensors_.data(), scratch_->data, &err), "launch");
+        must(gpu().table.launch(prepared_, nullptr, tensors_.data(), scratch_->data, gpu().err()),
+             "launch");
       }
-      wait_for_device(*memory_.back());
+      gpu().wait(memory_.back()->data);
       if (round > 0) samples.push_back((now() - begin) / repeats);
     }
-    cuda.prepared_free(prepared_);
-    cuda.kernel_free(kernel_);
+    gpu().table.prepared_free(prepared_);
+    gpu().table.kernel_free(kernel_);
     return median(samples);
   }
   // Of what is given and what is written.
@@ -117,8 +107,9 @@ class Case {
       tensors_.back().data = memory_.back()->data;
     }
     for (const auto& n : nodes_) {
-      nodes.push_back({n.op, static_cast<int32_t>(n.inputs.size()), 1, 0, n.inputs.data(),
-                       n.outputs.data(), nullptr});
+      nodes.push_back({n.op, static_cast<int32_t>(n.inputs.size()), 1,
+                       static_cast<int32_t>(n.attr_words.size()), n.inputs.data(), n.outputs.data(),
+                       n.attrs()});
     }
     const nef_backend_region region{sizeof region,
                                     kind,
@@ -127,9 +118,9 @@ class Case {
                                     static_cast<int32_t>(nodes.size()),
                                     values.data(),
                                     nodes.data()};
-    must(cuda.compile(0, &region, nullptr, 0, &kernel_, &err), "compile");
-    must(cuda.prepare(kernel_, tensors_.data(), &prepared_, &err), "prepare");
-    scratch_ = std::make_unique<Memory>(cuda.scratch_bytes(prepared_, tensors_.data()));
+    must(gpu().table.compile(0, &region, nullptr, 0, &kernel_, gpu().err()), "compile");
+    must(gpu().table.prepare(kernel_, tensors_.data(), &prepared_, gpu().err()), "prepare");
+    scratch_ = std::make_unique<Memory>(gpu().table.scratch_bytes(prepared_, tensors_.data()));
   }
 
   std::vector<Value> values_;
@@ -141,22 +132,6 @@ class Case {
   nef_backend_prepared* prepared_ = nullptr;
 };
 
-double copy_rate() {
-  constexpr size_t kBytes = size_t{1} << 30;
-  Memory from(kBytes), to(kBytes);
-  std::vector<double> samples;
-  for (int round = 0; round < 7; ++round) {
-    wait_for_device(to);
-    const double begin = now();
-    for (int i = 0; i < 20; ++i) {
-      must(cuda.copy(0, to.data, from.data, kBytes, NEF_COPY_ON_DEVICE, &err), "copy");
-    }
-    wait_for_device(to);
-    if (round > 0) samples.push_back((now() - begin) / 20);
-  }
-  return 2.0 * kBytes / median(samples) * 1e-9;
-}
-
 const char* short_name(nef_dtype t) { return t == NEF_BFLOAT16 ? "bf16" : "f32"; }
 
 class Suite {
@@ -164,7 +139,7 @@ class Suite {
   explicit Suite(const nef::bench::Report& report) : report_(report) {}
 
   void run() {
-    copy_ = copy_rate();
+    copy_ = gpu().copy_rate();
     report_.print({"gpu/copy", copy_, "GB/s", "", 0, "1 GiB on the device, read and written"});
     chain();
     for (nef_dtype t : {NEF_FLOAT32, NEF_BFLOAT16}) {
@@ -175,10 +150,11 @@ class Suite {
     transpose();
     reduce();
     for (int64_t n : {1024, 4096, 8192}) {
-      product(NEF_BFLOAT16, n, false);
-      product(NEF_BFLOAT16, n, true);
+      for (Behind b : {Behind::Nothing, Behind::Bias, Behind::BiasGelu})
+        product(NEF_BFLOAT16, n, b);
     }
-    product(NEF_FLOAT32, 4096, false);
+    product(NEF_FLOAT32, 4096, Behind::Nothing);
+    for (int64_t length : {1024, 4096}) attention(length);
   }
 
  private:
@@ -230,21 +206,44 @@ class Suite {
     c.node(NEF_OP_REDUCE_SUM, {x}, NEF_FLOAT32, {1}, true);
     memory_row("gpu/reduce_sum/2^28/f32", c);
   }
-  void product(nef_dtype t, int64_t n, bool with_bias) {
-    const std::string name = std::string(with_bias ? "gpu/matmul_bias/" : "gpu/matmul/") +
-                             std::to_string(n) + "/" + short_name(t);
+  enum class Behind { Nothing, Bias, BiasGelu };
+  void product(nef_dtype t, int64_t n, Behind behind) {
+    const char* const kNames[] = {"gpu/matmul/", "gpu/matmul_bias/", "gpu/matmul_bias_gelu/"};
+    const std::string name =
+        kNames[static_cast<int>(behind)] + std::to_string(n) + "/" + short_name(t);
     if (!report_.wants(name)) return;
+    const bool alone = behind == Behind::Nothing;
     const Shape x = {n, n};
     Case c;
     const int32_t a = c.input(t, x), b = c.input(t, x);
-    const int32_t bias = with_bias ? c.input(t, {n}) : -1;
-    const int32_t y = c.node(NEF_OP_MATMUL, {a, b}, t, x, !with_bias);
-    if (with_bias) c.node(NEF_OP_ADD, {y, bias}, t, x, true);
-    const double seconds = c.seconds(with_bias ? NEF_REGION_EPILOGUE : NEF_REGION_SINGLE);
+    const int32_t bias = alone ? -1 : c.input(t, {n});
+    int32_t y = c.node(NEF_OP_MATMUL, {a, b}, t, x, alone);
+    if (!alone) y = c.node(NEF_OP_ADD, {y, bias}, t, x, behind == Behind::Bias);
+    if (behind == Behind::BiasGelu) {
+      int64_t tanh = 0;
+      std::memcpy(&tanh, "tanh", 4);
+      c.node(NEF_OP_GELU, {y}, t, x, true, {1, int64_t{2} << 32 | 4, tanh});
+    }
+    const double seconds = c.seconds(alone ? NEF_REGION_SINGLE : NEF_REGION_EPILOGUE);
     const auto size = static_cast<double>(n);
+    rate_row(name, 2 * size * size * size, seconds);
+  }
+  // Queries see the keys before them: half of the work of a full square counts.
+  void attention(int64_t length) {
+    const std::string name = "gpu/attention/causal/32x" + std::to_string(length) + "x128/bf16";
+    if (!report_.wants(name)) return;
+    const Shape x = {1, 32, length, 128};
+    const nef_dtype t = NEF_BFLOAT16;
+    Case c;
+    const int32_t q = c.input(t, x), k = c.input(t, x), v = c.input(t, x);
+    c.node(NEF_OP_ATTENTION, {q, k, v}, t, x, true, {1, 1, 0, 0, 0, 0, 0, 0});
+    const auto size = static_cast<double>(length);
+    rate_row(name, 2 * 32 * size * size * 128, c.seconds(NEF_REGION_SINGLE));
+  }
+  void rate_row(const std::string& name, double operations, double seconds) {
     char note[64];
     std::snprintf(note, sizeof note, "%.1f us", seconds * 1e6);
-    report_.print({name, 2 * size * size * size / seconds * 1e-12, "TFLOP/s", "", 0, note});
+    report_.print({name, operations / seconds * 1e-12, "TFLOP/s", "", 0, note});
   }
 
   const nef::bench::Report& report_;
@@ -255,12 +254,5 @@ class Suite {
 
 int main(int argc, char** argv) {
   const nef::bench::Report report(argc, argv);
-  nef_backend_device device{};
-  if (cuda.init(nullptr, &err) != NEF_OK) {
-    std::fprintf(stderr, "gpu: %s\n", message);
-    return 0;
-  }
-  must(cuda.device_info(0, &device, &err), "device");
-  std::fprintf(stderr, "%s\n", device.description);
-  Suite(report).run();
+  if (nef::bench::Gpu::get() != nullptr) Suite(report).run();
 }
