@@ -53,3 +53,29 @@ func BenchmarkApply(b *testing.B) {
 		nef.Softmax(x, -1).Close()
 	}
 }
+
+// A run of 24 launches on a GPU, replayed as one: nothing of it is large.
+func BenchmarkRunOnGPU(b *testing.B) {
+	x := nef.Input("x", nef.Float32, 16)
+	y := x
+	for range 12 {
+		y = nef.Softmax(nef.ReduceSum(y, []int{0}, true).Add(x), -1)
+	}
+	g, err := nef.NewGraph(nef.Outputs{"y": y})
+	if err != nil {
+		b.Fatal(err)
+	}
+	p, err := g.Compile(nef.Options{Device: "gpu", Strict: true})
+	if err != nil {
+		b.Skip(err)
+	}
+	defer p.Close()
+	in := nef.Values{"x": weight(16)}
+	for b.Loop() {
+		out, err := p.Run(context.Background(), in)
+		if err != nil {
+			b.Fatal(err)
+		}
+		out.Close()
+	}
+}

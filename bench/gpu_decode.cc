@@ -13,6 +13,7 @@ constexpr int64_t kD = 4096, kFf = 14336, kHeads = 32, kKv = 8, kSize = 128, kCo
 struct Options {
   int64_t layers = 16, batch = 1;
   bool whole = false;  // rotary embeddings, new keys and values, a head of 32K words
+  int64_t bits = 16;   // of a weight
 };
 
 class Stack : public nef::bench::Graph {
@@ -20,12 +21,15 @@ class Stack : public nef::bench::Graph {
   explicit Stack(const Options& options) : Graph(NEF_BFLOAT16), options_(options) {
     nef_tensor* h = input({options.batch, 1, kD}, NEF_BFLOAT16);
     for (int64_t i = 0; i < options.layers; ++i) h = layer(h);
-    if (options.whole) h = op("matmul", {norm(h), weight(kD, kHeadWords)});
+    if (options.whole) h = product(norm(h), kD, kHeadWords);
     capture(h);
   }
 
  private:
   nef_tensor* norm(nef_tensor* x) { return op("rms_normalization", {x, constant({kD}, 1, 0.2f)}); }
+  nef_tensor* product(nef_tensor* x, int64_t from, int64_t to) {
+    return Graph::product(x, from, to, options_.bits);
+  }
   nef_tensor* slice(nef_tensor* x, int64_t begin, int64_t end) {
     return op("slice", {x, ints({begin}), ints({end}), ints({2})});
   }
@@ -52,13 +56,13 @@ class Stack : public nef::bench::Graph {
               {{"q_num_heads", kHeads}, {"kv_num_heads", kKv}, {"is_causal", 1}});
   }
   nef_tensor* layer(nef_tensor* x) {
-    nef_tensor* qkv = op("matmul", {norm(x), weight(kD, kD + 2 * kKv * kSize)});
+    nef_tensor* qkv = product(norm(x), kD, kD + 2 * kKv * kSize);
     nef_tensor* attended = options_.whole ? whole_attention(qkv) : attention(qkv);
-    nef_tensor* h = op("add", {x, op("matmul", {attended, weight(kD, kD)})});
+    nef_tensor* h = op("add", {x, product(attended, kD, kD)});
     nef_tensor* normed = norm(h);
-    nef_tensor* gate = op("silu", {op("matmul", {normed, weight(kD, kFf)})});
-    nef_tensor* wide = op("mul", {gate, op("matmul", {normed, weight(kD, kFf)})});
-    return op("add", {h, op("matmul", {wide, weight(kFf, kD)})});
+    nef_tensor* gate = op("silu", {product(normed, kD, kFf)});
+    nef_tensor* wide = op("mul", {gate, product(normed, kD, kFf)});
+    return op("add", {h, product(wide, kFf, kD)});
   }
 
   const Options options_;
@@ -70,7 +74,11 @@ class Suite {
   void run() {
     error("gpu_decode/error/bf16/batch1", {1, 1, false});
     error("gpu_decode/error/whole/bf16/batch2", {1, 2, true});
+    error("gpu_decode/error/int8/batch1", {1, 1, false, 8});
+    error("gpu_decode/error/int4/batch2", {1, 2, false, 4});
     step("gpu_decode/bf16/batch1", {16, 1, false});
+    step("gpu_decode/int8/batch1", {16, 1, false, 8});
+    step("gpu_decode/int4/batch1", {16, 1, false, 4});
     step("gpu_decode/whole/bf16/batch1", {16, 1, true});
     step("gpu_decode/bf16/batch4", {16, 4, false});
     step("gpu_decode/bf16/batch16", {16, 16, false});

@@ -24,7 +24,7 @@ inline void check(nef_status* st) {
   std::exit(1);
 }
 
-// Numbers within `spread` of `mean`, as bfloat16 or float32.
+// Numbers within `spread` of `mean`, as bfloat16 or float32; or any bytes.
 inline void fill(void* out, nef_dtype dtype, size_t n, float mean, float spread, uint64_t seed) {
   const size_t parts = std::max(1u, std::thread::hardware_concurrency());
   std::vector<std::thread> threads;
@@ -36,8 +36,11 @@ inline void fill(void* out, nef_dtype dtype, size_t n, float mean, float spread,
         const float v = mean + spread * (static_cast<float>(state >> 40) * 0x1p-23f - 1.0f);
         uint32_t bits;
         std::memcpy(&bits, &v, sizeof bits);
-        if (dtype == NEF_FLOAT32) static_cast<uint32_t*>(out)[i] = bits;
-        else {
+        if (dtype == NEF_FLOAT32) {
+          static_cast<uint32_t*>(out)[i] = bits;
+        } else if (dtype == NEF_UINT8) {
+          static_cast<uint8_t*>(out)[i] = static_cast<uint8_t>(state >> 40);
+        } else {
           static_cast<uint16_t*>(out)[i] =
               static_cast<uint16_t>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
         }
@@ -85,20 +88,24 @@ class Graph {
     check(nef_graph_capture(outputs, names, 1, &graph_));
   }
   nef_tensor* constant(const Shape& shape, float mean, float spread) {
-    size_t n = 1;
-    for (int64_t d : shape) n *= static_cast<size_t>(d);
-    const size_t bytes = n * nef_dtype_size(dtype_);
-    memory_.push_back(std::make_unique_for_overwrite<char[]>(bytes));
-    fill(memory_.back().get(), dtype_, n, mean, spread, memory_.size());
-    bytes_ += bytes;
-    nef_tensor* out = nullptr;
-    check(nef_tensor_wrap(dtype_, shape.size(), shape.data(), memory_.back().get(), bytes, nullptr,
-                          nullptr, &out));
-    return keep(out);
+    return wrap(shape, dtype_, mean, spread);
   }
   // Keeps the size of what it multiplies.
   nef_tensor* weight(int64_t inputs, int64_t outputs) {
     return constant({inputs, outputs}, 0, std::sqrt(3.0f / static_cast<float>(inputs)));
+  }
+  // x times such a matrix, kept in `bits` bits with a scale for each 32 weights.
+  nef_tensor* product(nef_tensor* x, int64_t inputs, int64_t outputs, int64_t bits) {
+    if (bits == 16) return op("matmul", {x, weight(inputs, outputs)});
+    constexpr int64_t kBlock = 32;
+    const int64_t blocks = inputs / kBlock;
+    // Whole numbers of every size are as likely: the scale makes their deviation that of a weight.
+    const float deviation = std::ldexp(0.2887f, static_cast<int>(bits));
+    const float scale = 1.0f / (deviation * std::sqrt(static_cast<float>(inputs)));
+    return op("MatMulNBits",
+              {x, wrap({outputs, blocks, kBlock * bits / 8}, NEF_UINT8, 0, 0),
+               constant({outputs, blocks}, scale, 0.3f * scale)},
+              {{"k", inputs}, {"n", outputs}, {"bits", bits}, {"block_size", kBlock}});
   }
   nef_tensor* ints(const Shape& values) {
     const auto n = static_cast<int64_t>(values.size());
@@ -123,6 +130,18 @@ class Graph {
   }
 
  private:
+  nef_tensor* wrap(const Shape& shape, nef_dtype dtype, float mean, float spread) {
+    size_t n = 1;
+    for (int64_t d : shape) n *= static_cast<size_t>(d);
+    const size_t bytes = n * nef_dtype_size(dtype);
+    memory_.push_back(std::make_unique_for_overwrite<char[]>(bytes));
+    fill(memory_.back().get(), dtype, n, mean, spread, memory_.size());
+    bytes_ += bytes;
+    nef_tensor* out = nullptr;
+    check(nef_tensor_wrap(dtype, shape.size(), shape.data(), memory_.back().get(), bytes, nullptr,
+                          nullptr, &out));
+    return keep(out);
+  }
   nef_tensor* keep(nef_tensor* t) {
     tensors_.push_back(t);
     return t;
@@ -139,11 +158,12 @@ class Graph {
 // A program on a device and what it is run with.
 class Program {
  public:
-  Program(const Graph& graph, const char* device) : dtype_(graph.dtype()) {
+  Program(const Graph& graph, const char* device, int32_t threads = 0) : dtype_(graph.dtype()) {
     nef_compile_options options;
     nef_compile_options_init(&options, sizeof options);
     options.device = device;
     options.strict = 1;
+    options.threads = threads;
     check(nef_graph_compile(graph.get(), &options, &program_));
     size_t n = 1;
     for (int64_t d : graph.input_shape()) n *= static_cast<size_t>(d);

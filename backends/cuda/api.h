@@ -20,12 +20,21 @@ using CUevent = struct CUevent_st*;
 using CUmodule = struct CUmod_st*;
 using CUfunction = struct CUfunc_st*;
 using CUmemoryPool = struct CUmemPoolHandle_st*;
+using CUgraph = struct CUgraph_st*;
+using CUgraphExec = struct CUgraphExec_st*;
 
 constexpr CUresult kCudaOk = 0, kCudaOutOfMemory = 2, kCudaNoDevice = 100;
 constexpr int kAttrMultiprocessors = 16, kAttrClockKhz = 13, kAttrMemoryClockKhz = 36;
 constexpr int kAttrBusWidth = 37, kAttrMajor = 75, kAttrMinor = 76, kAttrMemoryPools = 115;
+constexpr int kAttrMaxShared = 97;  // of a block that asks for it
 constexpr unsigned kStreamNonBlocking = 1, kEventNoTiming = 2, kHostDeviceMap = 2;
 constexpr int kPoolReleaseThreshold = 4, kPoolReserved = 5, kPoolUsed = 7;
+constexpr int kFunctionShared = 1, kFunctionMaxShared = 8,
+              kFunctionLargeClusters = 14;                // CUfunction_attribute
+constexpr unsigned kLaunchCluster = 4, kLaunchEarly = 6;  // CUlaunchAttributeID
+constexpr int kCaptureThreadLocal = 1;
+constexpr int kTileF16 = 6, kTileBf16 = 9;               // CUtensorMapDataType
+constexpr int kTileSwizzle128 = 3, kTilePromote256 = 3;  // CUtensorMapSwizzle, ...L2promotion
 
 struct MemLocation {
   int type, id;  // type 1: a device
@@ -38,6 +47,21 @@ struct MemPoolProps {
   size_t max_size;
   unsigned short usage;
   unsigned char reserved[54];
+};
+
+struct LaunchAttribute {
+  unsigned id, padding;
+  union {
+    unsigned cluster[3];
+    int early;
+    char room[64];
+  };
+};
+struct LaunchConfig {
+  unsigned grid[3], block[3], shared_bytes;
+  CUstream stream;
+  LaunchAttribute* attributes;
+  unsigned attribute_count;
 };
 
 // X(name here, exported name, return type, parameters)
@@ -75,9 +99,19 @@ struct MemPoolProps {
   X(module_load, cuModuleLoadData, CUresult, (CUmodule*, const void*))                             \
   X(module_unload, cuModuleUnload, CUresult, (CUmodule))                                           \
   X(module_function, cuModuleGetFunction, CUresult, (CUfunction*, CUmodule, const char*))          \
-  X(launch, cuLaunchKernel, CUresult,                                                              \
-    (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream,   \
-     void**, void**))
+  X(function_get, cuFuncGetAttribute, CUresult, (int*, int, CUfunction))                           \
+  X(function_set, cuFuncSetAttribute, CUresult, (CUfunction, int, int))                            \
+  X(launch, cuLaunchKernelEx, CUresult, (const LaunchConfig*, CUfunction, void**, void**))         \
+  X(tile_map, cuTensorMapEncodeTiled, CUresult,                                                    \
+    (void*, int, unsigned, void*, const uint64_t*, const uint64_t*, const unsigned*,               \
+     const unsigned*, int, int, int, int))                                                         \
+  X(capture_begin, cuStreamBeginCapture_v2, CUresult, (CUstream, int))                             \
+  X(capture_end, cuStreamEndCapture, CUresult, (CUstream, CUgraph*))                               \
+  X(graph_instantiate, cuGraphInstantiateWithFlags, CUresult,                                      \
+    (CUgraphExec*, CUgraph, unsigned long long))                                                   \
+  X(graph_launch, cuGraphLaunch, CUresult, (CUgraphExec, CUstream))                                \
+  X(graph_free, cuGraphDestroy, CUresult, (CUgraph))                                               \
+  X(graph_exec_free, cuGraphExecDestroy, CUresult, (CUgraphExec))
 
 // ---- NVRTC
 

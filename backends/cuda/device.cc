@@ -12,7 +12,7 @@ namespace {
 using backends::BackendError;
 
 constexpr size_t kSmallCopy = size_t{64} << 10;  // the driver takes these along at once
-constexpr size_t kStage = size_t{8} << 20;
+constexpr size_t kStage = size_t{1} << 20;       // small: the first piece waits for nothing else
 
 CUdeviceptr address(const void* p) { return reinterpret_cast<CUdeviceptr>(p); }
 CUstream raw(gpu::Stream& s) { return static_cast<CudaStream&>(s).get(); }
@@ -63,6 +63,14 @@ class CudaModule : public gpu::Module {
     const Current current(device_.context());
     CUfunction f = nullptr;
     check(driver().module_function(&f, module_, name), name);
+    // What a launch may ask for beyond what every device grants.
+    if (device_.info().bulk_copies) {
+      int fixed = 0;
+      check(driver().function_get(&fixed, kFunctionShared, f), name);
+      const int most = static_cast<int>(device_.info().shared_bytes) - fixed;
+      check(driver().function_set(f, kFunctionMaxShared, most), name);
+      check(driver().function_set(f, kFunctionLargeClusters, 1), name);
+    }
     functions_.emplace_back(name, f);
     return f;
   }
@@ -133,10 +141,14 @@ CudaDevice::CudaDevice(int ordinal) {
                       std::to_string(minor) + ", driver CUDA " + version_text(driver_version) +
                       ", NVRTC " + compiler;
   build_version_ = "cuda " + info_.arch + " nvrtc " + compiler;
-  gpu_arch_ = "--gpu-architecture=" + info_.arch;
+  // Hopper's tensor cores are in none but its own instruction set.
+  info_.warpgroups = major == 9;
+  gpu_arch_ = "--gpu-architecture=" + info_.arch + (info_.warpgroups ? "a" : "");
   limit_ = memory_limit();
   info_.memory_bytes = std::min<uint64_t>(memory, limit_);
   info_.processors = std::max(1, attribute(device_, kAttrMultiprocessors));
+  info_.bulk_copies = major >= 9;
+  info_.shared_bytes = static_cast<uint32_t>(attribute(device_, kAttrMaxShared));
   const double clock = 1e3 * attribute(device_, kAttrClockKhz);
   info_.flops = clock > 0 ? clock * info_.processors * 256 : 1e13;
   const double bus = attribute(device_, kAttrBusWidth) / 8.0;
@@ -281,7 +293,28 @@ void CudaDevice::queue_copy(CUstream stream, void* dst, const void* src, size_t 
     return check(d.to_device(address(dst), src, bytes, stream), "copy to the device");
   }
   check(d.to_host(dst, address(src), bytes, stream), "copy to the host");
-  check(d.stream_synchronize(stream), "copy to the host");
+  wait_here(stream);
+}
+
+// Until what is queued now is done, whatever other threads queue behind it.
+void CudaDevice::wait_here(CUstream stream) {
+  const DriverApi& d = driver();
+  CUevent event = nullptr;
+  {
+    std::lock_guard lock(mutex_);
+    if (!events_.empty()) {
+      event = events_.back();
+      events_.pop_back();
+    }
+  }
+  if (event == nullptr) check(d.event_create(&event, kEventNoTiming), "cuEventCreate");
+  CUresult result = d.event_record(event, stream);
+  if (result == kCudaOk) result = d.event_synchronize(event);
+  {
+    std::lock_guard lock(mutex_);
+    events_.push_back(event);
+  }
+  check(result, "copy to the host");
 }
 
 // Through two pinned pieces in turns: one is filled while the other is on its way.
@@ -357,18 +390,51 @@ std::vector<uint8_t> CudaDevice::build(const std::string& source) {
   if (code.empty()) throw BackendError(NEF_COMPILE_FAILED, "NVRTC: " + why);
   return code;
 }
+
 std::unique_ptr<gpu::Module> CudaDevice::load(const std::vector<uint8_t>& code) {
   return std::make_unique<CudaModule>(*this, code);
+}
+
+gpu::TileMap CudaDevice::tile_map(const gpu::Tiles& t) {
+  const Current current(context());
+  gpu::TileMap map;
+  constexpr unsigned kRank = 4;
+  const unsigned box[kRank] = {t.columns, t.rows, 1, 1}, steps[kRank] = {1, 1, 1, 1};
+  uint64_t dims[kRank], strides[kRank - 1];
+  for (unsigned d = 0; d < kRank; ++d) dims[d] = static_cast<uint64_t>(t.dims[d]);
+  for (unsigned d = 1; d < kRank; ++d) strides[d - 1] = static_cast<uint64_t>(2 * t.steps[d]);
+  check(driver().tile_map(&map, t.dtype == NEF_BFLOAT16 ? kTileBf16 : kTileF16, kRank,
+                          const_cast<void*>(t.data), dims, strides, box, steps, 0, kTileSwizzle128,
+                          kTilePromote256, 0),
+        "cuTensorMapEncodeTiled");
+  return map;
 }
 
 void CudaDevice::launch(void* function, const gpu::Grid& grid, const void* params, size_t,
                         gpu::Stream& stream) {
   const Current current(context());
   void* args[] = {const_cast<void*>(params)};
-  check(driver().launch(static_cast<CUfunction>(function), static_cast<unsigned>(grid.x),
-                        static_cast<unsigned>(grid.y), 1, grid.threads, 1, 1, 0, raw(stream), args,
-                        nullptr),
-        "cuLaunchKernel");
+  LaunchAttribute attributes[2] = {};
+  LaunchConfig config{{static_cast<unsigned>(grid.x), static_cast<unsigned>(grid.y), 1},
+                      {grid.threads, 1, 1},
+                      grid.shared,
+                      raw(stream),
+                      attributes,
+                      0};
+  if (info_.bulk_copies) {
+    // Every kernel waits for the one before it where it needs to.
+    LaunchAttribute& early = attributes[config.attribute_count++];
+    early.id = kLaunchEarly;
+    early.early = 1;
+  }
+  if (grid.cluster > 1) {
+    LaunchAttribute& cluster = attributes[config.attribute_count++];
+    cluster.id = kLaunchCluster;
+    cluster.cluster[0] = grid.cluster;
+    cluster.cluster[1] = cluster.cluster[2] = 1;
+  }
+  check(driver().launch(&config, static_cast<CUfunction>(function), args, nullptr),
+        "cuLaunchKernelEx");
 }
 
 // ---- products

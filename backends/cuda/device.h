@@ -38,7 +38,8 @@ class CudaStream : public gpu::Stream {
   void synchronize() override;
   void* fault_on_device() override { return fault_device_; }
   gpu::Fault& fault() override { return *fault_; }
-  CUstream get() const { return stream_; }
+  // Where its work goes: the stream, or for the default stream the one that this thread records.
+  CUstream get() const;
   // For cuBLASLt and cuDNN; made when first asked for. The context is current.
   void* workspace();
 
@@ -70,6 +71,9 @@ class CudaDevice : public gpu::Device {
   std::string build_version() const override { return build_version_; }
   void launch(void* function, const gpu::Grid& grid, const void* params, size_t bytes,
               gpu::Stream& stream) override;
+  gpu::TileMap tile_map(const gpu::Tiles& tiles) override;
+  void record() override;
+  std::unique_ptr<gpu::Recording> recorded() override;
   bool has_gemm(nef_dtype dtype) const override;
   void gemm(const gpu::Gemm& g, gpu::Stream& stream) override;
   bool has_conv() override { return dnn_library() != nullptr; }
@@ -95,6 +99,7 @@ class CudaDevice : public gpu::Device {
   void queue_copy(CUstream stream, void* dst, const void* src, size_t bytes, nef_copy_kind kind);
   void stage_in(CUdeviceptr dst, const char* src, size_t bytes);
   void stage_out(char* dst, CUdeviceptr src, size_t bytes);
+  void wait_here(CUstream stream);
   BlasLt* blas() const;
   Dnn* dnn_library();
 
@@ -109,6 +114,9 @@ class CudaDevice : public gpu::Device {
   std::mutex staging_mutex_;
   Staging staging_;
   std::vector<gpu::Fault*> faults_;
+  std::vector<CUevent> events_;
+  std::mutex recording_mutex_;  // held from record() to recorded()
+  CUstream recording_ = nullptr;
   mutable bool blas_tried_ = false;
   mutable std::unique_ptr<BlasLt> blas_;
   bool dnn_tried_ = false;

@@ -96,10 +96,10 @@ void BlasLt::choose(const gpu::Gemm& g, Plan& p) {
   // Parts of a split sum are added up in the compute type, never in 16 bits.
   api_.preference_set(preference, kPrefReduction, &kReductionInComputeType, sizeof(uint32_t));
   const uint32_t align_b = alignment_of(g.b), align_a = alignment_of(g.a),
-                 align_d = alignment_of(g.d);
+                 align_d = alignment_of(g.d), align_c = alignment_of(g.c == nullptr ? g.d : g.c);
   api_.preference_set(preference, kPrefAlignA, &align_b, sizeof align_b);
   api_.preference_set(preference, kPrefAlignB, &align_a, sizeof align_a);
-  api_.preference_set(preference, kPrefAlignC, &align_d, sizeof align_d);
+  api_.preference_set(preference, kPrefAlignC, &align_c, sizeof align_c);
   api_.preference_set(preference, kPrefAlignD, &align_d, sizeof align_d);
   LtResult result{};
   int found = 0;
@@ -127,9 +127,11 @@ const BlasLt::Plan& BlasLt::plan_for(const gpu::Gemm& g) {
                                     g.stride_d,
                                     g.beta != 0,
                                     g.bias != nullptr,
+                                    g.c != nullptr,
                                     alignment_of(g.a),
                                     alignment_of(g.b),
-                                    alignment_of(g.d)};
+                                    alignment_of(g.d),
+                                    alignment_of(g.c == nullptr ? g.d : g.c)};
   const auto it = plans_.find(key);
   if (it != plans_.end()) return it->second;
   constexpr size_t kMost = 4096;
@@ -147,7 +149,8 @@ void BlasLt::multiply(const gpu::Gemm& g, void* workspace, CUstream stream) {
   const bool wide = g.dtype == NEF_FLOAT64;
   const void* alpha = wide ? static_cast<const void*>(&g.alpha) : &alpha32;
   const void* beta = wide ? static_cast<const void*>(&g.beta) : &beta32;
-  must(api_.matmul(handle_, p.desc, alpha, g.b, p.b, g.a, p.a, beta, g.d, p.d, g.d, p.d, &p.algo,
+  const void* c = g.c == nullptr ? g.d : g.c;
+  must(api_.matmul(handle_, p.desc, alpha, g.b, p.b, g.a, p.a, beta, c, p.d, g.d, p.d, &p.algo,
                    workspace, kWorkspace, stream),
        "cublasLtMatmul");
 }

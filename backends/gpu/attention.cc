@@ -2,6 +2,8 @@
 // Attention, a block of threads for each row of queries, and RotaryEmbedding.
 #include <cmath>
 
+#include "backends/gpu/heads.h"
+#include "backends/gpu/prefill.h"
 #include "backends/gpu/stage.h"
 
 namespace nef::gpu {
@@ -18,6 +20,7 @@ struct AttentionP {
   const i64* lengths; $Q$* seen; A* scores; i64 batch; i64 heads; i64 group; i64 queries; i64 keys; i64 past;
   i64 size; i64 v_size; i64 causal; i64 has_past; i64 columns; f64 scale; f64 softcap; i64 mode;
   Rows qs; Rows ks; Rows vs; Rows ys; Rows past_ks; Rows past_vs; i64 mask_steps[4];
+  const i32* odd; i64 units; i64 unit_rows;  // where not null: only units whose number is not zero
 };
 DEV void emit(const AttentionP& p, i64 mode, i64 row, const A* scores) {
   if (p.seen == nullptr || p.mode != mode) return;
@@ -25,11 +28,14 @@ DEV void emit(const AttentionP& p, i64 mode, i64 row, const A* scores) {
 }
 NEF_KERNEL(attention, AttentionP) {
   __shared__ A shared[256];
-  const i64 rows = p.batch * p.heads * p.queries, t = threadIdx.x;
+  const i64 t = threadIdx.x, units_of_head = (p.queries + p.unit_rows - 1) / p.unit_rows;
   const Lane lane = {0, i32(t)};
   A* scores = p.scores + i64(blockIdx.x) * p.keys;
   const A least_score = least<A>();
-  for (i64 row = blockIdx.x; row < rows; row += gridDim.x) {
+  for (i64 unit = blockIdx.x; unit < p.units; unit += gridDim.x) {
+    if (p.odd && p.odd[unit] == 0) continue;
+    const i64 first = unit % units_of_head * p.unit_rows, past_last = first + p.unit_rows < p.queries ? first + p.unit_rows : p.queries;
+    for (i64 row = unit / units_of_head * p.queries + first; row < unit / units_of_head * p.queries + past_last; ++row) {
     const i64 s = row % p.queries, h = row / p.queries % p.heads, b = row / p.queries / p.heads;
     const i64 kv = h / p.group, length = p.lengths ? p.lengths[b] : p.keys;
     const i64 visible = s + (p.has_past || !p.lengths ? p.past : length - p.queries);
@@ -83,6 +89,7 @@ NEF_KERNEL(attention, AttentionP) {
         st(p.y[at_row(p.ys, b, h, s) + i], $R$(all));
       }
       __syncthreads();
+    }
     }
   }
 }
@@ -202,35 +209,9 @@ NEF_KERNEL($NAME$, $NAME$P) {
 }
 )device";
 
-// A tensor of heads: [batch, heads, length, size], or [batch, length, heads * size].
-struct Heads {
-  int64_t batch = 0, heads = 0, length = 0, size = 0;
-  int64_t by_batch = 0, by_head = 0, by_row = 0;
-
-  Heads() = default;
-  Heads(const Dims& d, int64_t n_heads) {
-    batch = d.at[0];
-    if (d.rank == 3) {
-      heads = n_heads;
-      length = d.at[1];
-      size = n_heads == 0 ? 0 : d.at[2] / n_heads;
-      by_row = heads * size;
-      by_head = size;
-    } else {
-      heads = d.at[1];
-      length = d.at[2];
-      size = d.at[3];
-      by_row = size;
-      by_head = length * size;
-    }
-    by_batch = heads * length * size;
-  }
-  void add_to(Params& p) const { p.add(by_batch).add(by_head).add(by_row); }
-};
-
 class Attention : public Stage {
  public:
-  Attention(const Region& region, const Node& node) : node_(node) {
+  Attention(const Region& region, const Node& node, const DeviceInfo& device) : node_(node) {
     const nef_dtype q = region.input(node, 0).dtype, v = region.input(node, 2).dtype;
     const nef_dtype mask = node.has_input(3) ? region.input(node, 3).dtype : q;
     wide_ = q == NEF_FLOAT64 || v == NEF_FLOAT64;
@@ -243,7 +224,13 @@ class Attention : public Stage {
                                                           : "A(ld(p.mask[at]))"}}) +
               fill(kPresent, {{"NAME", "present_k"}, {"T", memory_type(q)}}) +
               fill(kPresent, {{"NAME", "present_v"}, {"T", memory_type(v)}});
-    tile_ = tile_of(region);
+    prefill_ = prefill_size(region, device);
+    if (prefill_ > 0) {
+      dtype_ = q;
+      const bool capped = nef_attr_float(node.attrs(), NEF_ATTENTION_SOFTCAP, 0) != 0;
+      source_ += prefill_source(q, prefill_, node.has_input(3) ? mask : nef_dtype{0}, capped);
+    }
+    tile_ = prefill_ > 0 ? 0 : tile_of(region);
     if (tile_ == 0) return;
     source_ += fill(kTiled, {{"D", std::to_string(tile_)},
                              {"R", register_type(q)},
@@ -251,12 +238,15 @@ class Attention : public Stage {
                                                          : "f32(ld(p.mask[at]))"}});
   }
   std::string source() const override { return source_; }
-  const char* name() const override { return tile_ > 0 ? "attention tiles" : "attention"; }
+  const char* name() const override {
+    return prefill_ > 0 ? "attention on tensor cores" : tile_ > 0 ? "attention tiles" : "attention";
+  }
 
   size_t scratch_bytes(const Values& values) const override {
     const Shape s = shape(values);
     if (tiled(values, s)) return 0;
-    return static_cast<size_t>(s.blocks * s.keys) * (wide_ ? 8 : 4);
+    const auto scores = static_cast<size_t>(s.blocks * s.keys) * (wide_ ? 8 : 4);
+    return prefilled(s) ? scores + prefill_bytes(prefill_shape(values, s)) : scores;
   }
 
   void launch(const Run& run, Module* module) const override {
@@ -306,6 +296,47 @@ class Attention : public Stage {
     }
     return size <= 32 ? 32 : size <= 64 ? 64 : 0;
   }
+  // Width of the tensor cores' kernel, 0 when they do not do this.
+  int64_t prefill_size(const Region& region, const DeviceInfo& device) const {
+    if (!node_.has_output(0) || node_.has_output(3)) return 0;
+    if (node_.has_input(4) || node_.has_input(6)) return 0;
+    const nef_dtype t = region.input(node_, 0).dtype;
+    int64_t sizes[2] = {};
+    for (size_t i : {0, 2}) {
+      const Value& v = region.input(node_, i);
+      const int64_t heads = nef_attr_int(
+          node_.attrs(),
+          i == 0 ? unsigned{NEF_ATTENTION_Q_NUM_HEADS} : unsigned{NEF_ATTENTION_KV_NUM_HEADS}, 1);
+      if (v.dtype != t || v.dims.back() == NEF_DIM_UNKNOWN) return 0;
+      sizes[i / 2] = v.rank() == 3 ? v.dims.back() / std::max<int64_t>(1, heads) : v.dims.back();
+    }
+    return sizes[0] == sizes[1] ? prefill_width(t, sizes[0], device) : 0;
+  }
+  bool prefilled(const Shape& s) const {
+    constexpr int64_t kLeast = 16;  // queries: with fewer, most of a tile would be empty
+    return prefill_ > 0 && s.q.length >= kLeast && s.keys > 0 && scale(s) > 0 &&
+           s.q.size == s.v.size;
+  }
+  double scale(const Shape& s) const {
+    return nef_attr_float(node_.attrs(), NEF_ATTENTION_SCALE,
+                          1 / std::sqrt(static_cast<double>(s.q.size)));
+  }
+  PrefillShape prefill_shape(const Values& values, const Shape& s) const {
+    PrefillShape out;
+    out.q = s.q;
+    out.k = s.k;
+    out.v = s.v;
+    out.y = Heads(values.dims(node_.outputs[0]), s.q.heads);
+    out.causal = nef_attr_int(node_.attrs(), NEF_ATTENTION_IS_CAUSAL, 0);
+    out.scale = scale(s);
+    out.softcap = nef_attr_float(node_.attrs(), NEF_ATTENTION_SOFTCAP, 0);
+    if (node_.has_input(3)) {
+      const Dims mask = values.dims(node_.inputs[3]);
+      out.mask_steps = broadcast_steps(mask, 4);
+      out.mask_columns = mask.rank == 0 ? 1 : mask.at[mask.rank - 1];
+    }
+    return out;
+  }
   bool tiled(const Values& values, const Shape& s) const {
     if (tile_ == 0 || s.q.length < 8 || s.keys == 0) return false;
     const Dims y = values.dims(node_.outputs[0]);
@@ -339,17 +370,31 @@ class Attention : public Stage {
     p.add(nef_attr_int(attrs, NEF_ATTENTION_IS_CAUSAL, 0))
         .add(int64_t{node_.has_input(4)})
         .add(columns);
-    const double plain = 1 / std::sqrt(static_cast<double>(s.q.size));
-    p.add(nef_attr_float(attrs, NEF_ATTENTION_SCALE, plain));
+    p.add(scale(s));
     p.add(nef_attr_float(attrs, NEF_ATTENTION_SOFTCAP, 0));
     p.add(nef_attr_int(attrs, NEF_ATTENTION_QK_MATMUL_OUTPUT_MODE, 0));
     for (const Heads& h : {s.q, s.k, s.v, y, s.past_k, s.past_v}) h.add_to(p);
     p.add(mask_steps.at, 4, 4, 0);
+    if (prefilled(s)) return attend_on_tensor_cores(run, module, s, p);
+    p.add(static_cast<const void*>(nullptr))
+        .add(s.q.batch * s.q.heads * s.q.length)
+        .add(int64_t{1});
     if (tiled(run.values, s)) {
       const int64_t work = s.q.batch * s.q.heads * ((s.q.length + 31) / 32);
       return run.launch(module, "attention_tiled", {std::min<int64_t>(work, 1 << 20), 1, 256}, p);
     }
     run.launch(module, "attention", {s.blocks, 1, 256}, p);
+  }
+
+  // And again, exactly, where that left numbers that are not finite.
+  void attend_on_tensor_cores(const Run& run, Module& module, const Shape& s, Params& p) const {
+    const PrefillShape shape = prefill_shape(run.values, s);
+    char* odd = run.scratch + static_cast<size_t>(s.blocks * s.keys) * 4;
+    launch_prefill(run, module, dtype_, prefill_, shape, in(run, 0), in(run, 1), in(run, 2),
+                   in(run, 3), out(run, 0), odd);
+    const int64_t parts = prefill_parts(shape);
+    p.add(odd).add(parts).add(kPrefillPart);
+    run.launch(module, "attention", {std::min(parts, s.blocks), 1, 256}, p);
   }
 
   void present(const Run& run, Module& module, const char* kernel, size_t output, size_t past_input,
@@ -368,7 +413,8 @@ class Attention : public Stage {
 
   Node node_;
   bool wide_ = false;
-  int64_t tile_ = 0;
+  int64_t tile_ = 0, prefill_ = 0;
+  nef_dtype dtype_ = NEF_FLOAT32;
   std::string source_;
 };
 
@@ -439,8 +485,9 @@ NEF_KERNEL(rotary, RotaryP) {
 }  // namespace
 
 bool is_attention(nef_op op) { return op == NEF_OP_ATTENTION || op == NEF_OP_ROTARY_EMBEDDING; }
-std::unique_ptr<Stage> attention_stage(const Region& region, const Node& node) {
-  if (node.op == NEF_OP_ATTENTION) return std::make_unique<Attention>(region, node);
+std::unique_ptr<Stage> attention_stage(const Region& region, const Node& node,
+                                       const DeviceInfo& device) {
+  if (node.op == NEF_OP_ATTENTION) return std::make_unique<Attention>(region, node, device);
   return std::make_unique<Rotary>(region, node);
 }
 

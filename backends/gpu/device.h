@@ -45,11 +45,21 @@ class Module {
 struct Grid {
   int64_t x = 1, y = 1;
   uint32_t threads = 256;
+  uint32_t shared = 0;   // bytes of dynamic shared memory
+  uint32_t cluster = 1;  // neighbouring blocks that see each other's shared memory
 };
 
-// d = alpha * a b + beta * d + bias, row-major: a is [m, k] (stored [k, m] when trans_a), b is
-// [k, n] (stored [n, k] when trans_b), d [m, n], bias [n]; `batch` of them, `stride_*` elements
-// apart.
+// Launches that run again as they are, with the memory they were noted with.
+class Recording {
+ public:
+  virtual ~Recording() = default;
+  // Queues all of them.
+  virtual void launch(Stream& stream) = 0;
+};
+
+// d = alpha * a b + beta * c + bias, row-major: a is [m, k] (stored [k, m] when trans_a), b is
+// [k, n] (stored [n, k] when trans_b), c (d itself where it is null) and d [m, n], bias [n];
+// `batch` of them, `stride_*` elements apart.
 struct Gemm {
   nef_dtype dtype = NEF_FLOAT32;
   int64_t m = 0, n = 0, k = 0, batch = 1;
@@ -59,6 +69,7 @@ struct Gemm {
   const void* a = nullptr;
   const void* b = nullptr;
   const void* bias = nullptr;
+  const void* c = nullptr;
   void* d = nullptr;
 };
 
@@ -77,11 +88,29 @@ struct Conv {
   void* y = nullptr;
 };
 
+// A tensor of 16-bit floats that kernels copy in tiles: columns run densely, then the other axes
+// with steps in elements (multiples of 8). What a tile has beyond the tensor's end is zero.
+struct Tiles {
+  nef_dtype dtype = NEF_BFLOAT16;
+  const void* data = nullptr;
+  int64_t dims[4] = {}, steps[4] = {};
+  uint32_t columns = 64, rows = 128;  // of a tile; 64 columns at most
+};
+// What the copy engine is told about it.
+struct TileMap {
+  alignas(64) uint64_t words[16] = {};
+};
+
 struct DeviceInfo {
   std::string description, arch;
   uint64_t memory_bytes = 0;
   double flops = 0, bytes = 0, link_bytes = 0, launch_seconds = 0;
   int processors = 1;  // multiprocessors
+  // Kernels of Hopper and later: bulk copies into shared memory, clusters of blocks, and launches
+  // that begin before the one in front of them is done.
+  bool bulk_copies = false;
+  bool warpgroups = false;           // Hopper's instructions for tensor cores (wgmma)
+  uint32_t shared_bytes = 48 << 10;  // a block's shared memory at most
 };
 
 // One device. Thread-safe. Failures are thrown as BackendError.
@@ -111,6 +140,14 @@ class Device {
   // `params`: one structure of eight-byte fields, passed by value.
   virtual void launch(void* function, const Grid& grid, const void* params, size_t bytes,
                       Stream& stream) = 0;
+
+  virtual TileMap tile_map(const Tiles&) {
+    throw BackendError(NEF_UNSUPPORTED, "this device copies no tiles");
+  }
+  // From `record` to `recorded`, what this thread launches on the default stream is noted and not
+  // run. Both may throw; then nothing is noted any more.
+  virtual void record() { throw BackendError(NEF_UNSUPPORTED, "this device records nothing"); }
+  virtual std::unique_ptr<Recording> recorded() { return nullptr; }
 
   // Does a library multiply matrices of this dtype? Else the kernels of this folder do.
   virtual bool has_gemm(nef_dtype dtype) const = 0;

@@ -236,33 +236,15 @@ NEF_KERNEL(strided, StridedP) {
 class Elementwise : public Stage {
  public:
   Elementwise(const Region& region, std::span<const Node* const> nodes, int32_t out) : out_(out) {
-    std::string body;
-    std::map<int32_t, std::string> made;
-    for (const Node* node : nodes) {
-      std::vector<std::string> names;
-      for (size_t i = 0; i < node->inputs.size(); ++i) {
-        if (!node->has_input(i) || (node->op == NEF_OP_CAST_LIKE && i == 1)) continue;
-        const int32_t v = node->inputs[i];
-        const auto it = made.find(v);
-        names.push_back(it != made.end() ? it->second : input_name(region, v));
-      }
-      const int32_t v = node->outputs[0];
-      const std::string name = "v" + std::to_string(made.size());
-      if (node->op == NEF_OP_MEAN && !is_float(region.output(*node, 0).dtype)) {
-        throw Refusal{"Mean of integers needs sums of 64 bits, which no GPU kernel keeps"};
-      }
-      body += std::string("  const ") + register_type(region.output(*node, 0).dtype) + " " + name +
-              " = " + Expression(region, *node, names).text() + ";\n";
-      made[v] = name;
-    }
+    const ElementwiseText text = elementwise_text(region, nodes, out);
+    inputs_ = text.inputs;
     if (inputs_.size() > kMostInputs) {
       throw Refusal{"a fused region reads " + std::to_string(inputs_.size()) +
                     " tensors, a GPU kernel takes " + std::to_string(kMostInputs)};
     }
     // Params has room for this many steps only.
     room_ = inputs_.size() <= 8 ? NEF_MAX_RANK : 8;
-    body += "  return " + made.at(out) + ";\n";
-    make_source(region, body);
+    make_source(region, text.body);
   }
 
   std::string source() const override { return source_; }
@@ -291,14 +273,6 @@ class Elementwise : public Stage {
   }
 
  private:
-  std::string input_name(const Region&, int32_t v) {
-    for (size_t i = 0; i < inputs_.size(); ++i) {
-      if (inputs_[i] == v) return "x" + std::to_string(i);
-    }
-    inputs_.push_back(v);
-    return "x" + std::to_string(inputs_.size() - 1);
-  }
-
   void make_source(const Region& region, const std::string& body) {
     const nef_dtype out = region.values[static_cast<size_t>(out_)].dtype;
     size_t widest = backends::dtype_size(out);
@@ -447,6 +421,38 @@ class Elementwise : public Stage {
 
 }  // namespace
 
+ElementwiseText elementwise_text(const Region& region, std::span<const Node* const> nodes,
+                                 int32_t out) {
+  ElementwiseText text;
+  if (nodes.empty()) return text;
+  std::map<int32_t, std::string> made;
+  const auto name_of = [&](int32_t v) {
+    const auto it = made.find(v);
+    if (it != made.end()) return it->second;
+    auto& inputs = text.inputs;
+    const auto known = std::find(inputs.begin(), inputs.end(), v);
+    const auto at = known - inputs.begin();
+    if (known == inputs.end()) inputs.push_back(v);
+    return "x" + std::to_string(at);
+  };
+  for (const Node* node : nodes) {
+    std::vector<std::string> names;
+    for (size_t i = 0; i < node->inputs.size(); ++i) {
+      if (!node->has_input(i) || (node->op == NEF_OP_CAST_LIKE && i == 1)) continue;
+      names.push_back(name_of(node->inputs[i]));
+    }
+    const std::string name = "v" + std::to_string(made.size());
+    if (node->op == NEF_OP_MEAN && !is_float(region.output(*node, 0).dtype)) {
+      throw Refusal{"Mean of integers needs sums of 64 bits, which no GPU kernel keeps"};
+    }
+    text.body += std::string("  const ") + register_type(region.output(*node, 0).dtype) + " " +
+                 name + " = " + Expression(region, *node, names).text() + ";\n";
+    made[node->outputs[0]] = name;
+  }
+  text.body += "  return " + made.at(out) + ";\n";
+  return text;
+}
+
 bool is_elementwise(nef_op op) {
   if (function_of(op) != nullptr || binary_of(op) != nullptr || operator_of(op) != nullptr) {
     return true;
@@ -481,50 +487,6 @@ bool is_elementwise(nef_op op) {
 std::unique_ptr<Stage> elementwise_stage(const Region& region, std::span<const Node* const> nodes,
                                          int32_t out) {
   return std::make_unique<Elementwise>(region, nodes, out);
-}
-
-// ---- copies of elements of one size, from one set of steps to another
-
-std::string strided_copy_source(size_t size) {
-  return fill(R"device(
-struct CopyP { $T$* o; const $T$* x; i64 n; i64 rank; i64 dims[16]; i64 so[16]; i64 sx[16]; };
-NEF_KERNEL(copy, CopyP) {
-  const i64 step = thread_count();
-  for (i64 i = thread_id(); i < p.n; i += step) {
-    u32 left = u32(i);
-    i64 o = 0, x = 0;
-    for (i64 d = p.rank - 1; d >= 0; --d) {
-      u32 c = left;
-      if (d > 0) { const u32 n = u32(p.dims[d]); left = c / n; c -= left * n; }
-      o += i64(c) * p.so[d]; x += i64(c) * p.sx[d];
-    }
-    p.o[o] = p.x[x];
-  }
-}
-)device",
-              {{"T", raw_type(size)}});
-}
-
-void launch_strided_copy(const Run& run, Module& module, Walk walk, char* dst, const char* src,
-                         size_t size) {
-  const int64_t n = walk.dims.count();
-  if (n == 0) return;
-  walk.simplify();
-  if (n > (int64_t{1} << 31) - 1) {
-    Walk half = walk;
-    const auto bytes = static_cast<int64_t>(size);
-    half.dims.at[0] = walk.dims.at[0] / 2;
-    launch_strided_copy(run, module, half, dst, src, size);
-    dst += walk.steps[0].at[0] * half.dims.at[0] * bytes;
-    src += walk.steps[1].at[0] * half.dims.at[0] * bytes;
-    half.dims.at[0] = walk.dims.at[0] - half.dims.at[0];
-    return launch_strided_copy(run, module, half, dst, src, size);
-  }
-  Params p;
-  p.add(dst).add(src).add(n).add(int64_t{walk.dims.rank});
-  p.add(walk.dims.at, walk.dims.rank, NEF_MAX_RANK, 1);
-  for (const Dims& s : walk.steps) p.add(s.at, walk.dims.rank, NEF_MAX_RANK, 0);
-  run.launch(module, "copy", grid_for(n), p);
 }
 
 }  // namespace nef::gpu

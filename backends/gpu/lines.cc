@@ -146,11 +146,12 @@ constexpr InRegisters kSoftmaxRegisters = {R"device(
     NEF_EACH(top = op_max(top, v))
     top = join_row(top, shared, ty, Max());
     A sum = A(0);
-    NEF_EACH(sum += m_exp(v - top))
+    NEF_EACH(const A e = m_exp(v - top); c[q][i] = e; sum += e)
     sum = join_row(sum, shared, ty, Add());
     const bool zero = $ZERO$ && top == least<A>();
+    const A part = A(1) / sum;
 )device",
-                                           "", "v = zero ? A(0) : m_exp(v - top) / sum"};
+                                           "", "v = zero ? A(0) : $NARROW$ ? v * part : v / sum"};
 constexpr InRegisters kLogSoftmaxRegisters = {R"device(
     A top = least<A>();
     NEF_EACH(top = op_max(top, v))
@@ -232,6 +233,7 @@ class LineOp : public Stage {
                                   {"W", memory_type(weights)},
                                   {"T", std::string(register_type(out))},
                                   {"ZERO", zero_masked(node) ? "true" : "false"},
+                                  {"NARROW", is_narrow(out) ? "true" : "false"},
                                   {"POWER", p(node) == 1 ? "m_abs(v)" : "v * v"},
                                   {"ROOT", p(node) == 1 ? "sum" : "m_sqrt(sum)"}});
   }

@@ -11,6 +11,9 @@ uint32_t alignment_of(const void* p) {
   return a;
 }
 
+// What is added to the product when beta is not 0.
+const void* addend(const Gemm& g) { return g.c == nullptr ? g.d : g.c; }
+
 }  // namespace
 
 int BlasLt::data_type(nef_dtype t) const {
@@ -97,7 +100,7 @@ void BlasLt::choose(const Gemm& g, Plan& p) {
   ask(n_.pref_reduction, static_cast<uint32_t>(n_.reduction_in_compute));
   ask(n_.pref_align_a, alignment_of(g.b));
   ask(n_.pref_align_b, alignment_of(g.a));
-  ask(n_.pref_align_c, alignment_of(g.d));
+  ask(n_.pref_align_c, alignment_of(addend(g)));
   ask(n_.pref_align_d, alignment_of(g.d));
   int found = 0;
   const int status =
@@ -125,9 +128,11 @@ const BlasLt::Plan& BlasLt::plan_for(const Gemm& g) {
                                     g.stride_d,
                                     g.beta != 0,
                                     g.bias != nullptr,
+                                    g.c != nullptr,
                                     alignment_of(g.a),
                                     alignment_of(g.b),
-                                    alignment_of(g.d)};
+                                    alignment_of(g.d),
+                                    alignment_of(addend(g))};
   const auto it = plans_.find(key);
   if (it != plans_.end()) return it->second;
   constexpr size_t kMost = 4096;
@@ -145,8 +150,8 @@ void BlasLt::multiply(const Gemm& g, void* workspace, void* stream) {
   const bool wide = g.dtype == NEF_FLOAT64;
   const void* alpha = wide ? static_cast<const void*>(&g.alpha) : &alpha32;
   const void* beta = wide ? static_cast<const void*>(&g.beta) : &beta32;
-  must(api_.matmul(handle_, p.desc, alpha, g.b, p.b, g.a, p.a, beta, g.d, p.d, g.d, p.d, &p.algo,
-                   workspace, kWorkspace, stream),
+  must(api_.matmul(handle_, p.desc, alpha, g.b, p.b, g.a, p.a, beta, addend(g), p.d, g.d, p.d,
+                   &p.algo, workspace, kWorkspace, stream),
        "a product");
 }
 

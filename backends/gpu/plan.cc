@@ -3,6 +3,7 @@
 // only when it leaves the region or an op of another kind makes or reads it.
 #include <set>
 
+#include "backends/gpu/decode.h"
 #include "backends/gpu/kernel.h"
 
 namespace nef::gpu {
@@ -60,11 +61,12 @@ const char* why_not(nef_op op) {
   }
 }
 
-Plan::Plan(Region region) : region_(std::move(region)) {
+Plan::Plan(Region region, const DeviceInfo& device) : region_(std::move(region)) {
   const size_t n = region_.values.size();
   producer_.resize(n);
   users_.resize(n);
   on_device_.resize(n);
+  turned_.resize(n);
   taken_.resize(region_.nodes.size());
   for (const Node& node : region_.nodes) {
     for (int32_t v : node.outputs) {
@@ -77,8 +79,17 @@ Plan::Plan(Region region) : region_(std::move(region)) {
       if (!is_host_input(node.op, i)) on_device_[v] = true;
     }
   }
-  add_stages();
+  std::unique_ptr<Stage> whole = gemv_stage(region_, device);
+  if (whole == nullptr) whole = decode_attention_stage(region_, device);
+  for (size_t v = 0; whole != nullptr && v < n; ++v) {
+    turned_[v] = whole->wants_turned(static_cast<int32_t>(v));
+  }
+  add_stages(device);
   find_between();
+  if (whole == nullptr) return;
+  name_ = std::string(whole->name()) + " or " + name_;
+  stages_.push_back(std::move(whole));
+  has_short_way_ = true;
 }
 
 bool Plan::materialised(int32_t value) const {
@@ -90,7 +101,7 @@ bool Plan::materialised(int32_t value) const {
   return false;
 }
 
-void Plan::add_stages() {
+void Plan::add_stages(const DeviceInfo& device) {
   for (size_t i = 0; i < region_.nodes.size(); ++i) {
     const Node& node = region_.nodes[i];
     if (taken_[i]) continue;
@@ -105,11 +116,12 @@ void Plan::add_stages() {
     for (int32_t v : node.outputs) {
       if (v >= 0) out.push_back(v);
     }
-    if (is_product(node.op) && take_bias(i)) continue;
-    if (is_product(node.op)) stages_.push_back(product_stage(region_, node, {}));
-    else if (is_reduction(node.op)) stages_.push_back(reduction_stage(region_, node));
+    if (is_product(node.op) && take_additions(i)) continue;
+    if (is_product(node.op)) {
+      stages_.push_back(product_stage(region_, node, {}, turned(node.inputs[1])));
+    } else if (is_reduction(node.op)) stages_.push_back(reduction_stage(region_, node));
     else if (is_line_op(node.op)) stages_.push_back(line_stage(region_, node));
-    else if (is_attention(node.op)) stages_.push_back(attention_stage(region_, node));
+    else if (is_attention(node.op)) stages_.push_back(attention_stage(region_, node, device));
     else if (is_movement(node.op)) stages_.push_back(movement_stage(region_, node));
     else if (const OpKernel* k = find_kernel(node.op))
       stages_.push_back(kernel_stage(*k, region_, node));
@@ -150,26 +162,48 @@ void Plan::add_elementwise(int32_t value) {
   touched_.push_back({{inputs.begin(), inputs.end()}, {value}});
 }
 
-// product + vector, where nobody else wants the product alone.
-bool Plan::take_bias(size_t product) {
+// The one addition that reads a value which nothing else wants; null when there is none, or it
+// gives the result another shape.
+const Node* Plan::addition_behind(int32_t value) const {
+  const auto v = static_cast<size_t>(value);
+  if (region_.values[v].kind != NEF_VALUE_INTERNAL || users_[v].size() != 1) return nullptr;
+  const Node& sum = *users_[v][0];
+  if (sum.op != NEF_OP_ADD || sum.inputs[0] == sum.inputs[1]) return nullptr;
+  return same_dims(region_.values[v], region_.output(sum, 0)) ? &sum : nullptr;
+}
+
+// product + vector + tensor, or one of them.
+bool Plan::take_additions(size_t product) {
   const Node& node = region_.nodes[product];
-  const auto made = static_cast<size_t>(node.outputs[0]);
-  if (node.has_input(2) || region_.values[made].kind != NEF_VALUE_INTERNAL) return false;
-  if (users_[made].size() != 1) return false;
-  const Node& sum = *users_[made][0];
-  if (sum.op != NEF_OP_ADD || sum.inputs[0] == sum.inputs[1]) return false;
-  const int32_t bias = sum.inputs[0] == node.outputs[0] ? sum.inputs[1] : sum.inputs[0];
-  const Value& b = region_.values[static_cast<size_t>(bias)];
-  const int32_t out = sum.outputs[0];
-  if (b.kind == NEF_VALUE_INTERNAL || b.rank() != 1) return false;
-  if (region_.values[made].rank() == 0) return false;
-  if (!same_dims(region_.values[made], region_.values[static_cast<size_t>(out)])) return false;
-  stages_.push_back(product_stage(region_, node, {bias, out}));
-  touched_.push_back({{node.inputs[0], node.inputs[1], bias}, {out}});
-  for (size_t i = 0; i < region_.nodes.size(); ++i) {
-    if (&region_.nodes[i] == &sum) taken_[i] = true;
+  const Value& made = region_.output(node, 0);
+  if (node.has_input(2) || made.rank() == 0) return false;
+  ProductTail tail;
+  tail.out = node.outputs[0];
+  std::vector<int32_t> in = {node.inputs[0], node.inputs[1]};
+  while (const Node* sum = addition_behind(tail.out)) {
+    const int32_t other = sum->inputs[0] == tail.out ? sum->inputs[1] : sum->inputs[0];
+    const Value& o = region_.values[static_cast<size_t>(other)];
+    if (o.kind == NEF_VALUE_INTERNAL) break;
+    // Dims that only a run knows may turn out to broadcast.
+    const bool known = std::count(made.dims.begin(), made.dims.end(), NEF_DIM_UNKNOWN) == 0;
+    const bool quick = known && (made.dtype == NEF_FLOAT32 || is_narrow(made.dtype));
+    // A bias before a residual must be one that the library adds on its own.
+    const bool plain =
+        tail.bias < 0 || region_.values[static_cast<size_t>(tail.bias)].dims[0] == made.dims.back();
+    if (tail.bias < 0 && tail.residual < 0 && o.rank() == 1) tail.bias = other;
+    else if (tail.residual < 0 && quick && plain && made.dims.back() > 1 && same_dims(o, made)) {
+      tail.residual = other;
+    } else break;
+    in.push_back(other);
+    tail.out = sum->outputs[0];
+    for (size_t i = 0; i < region_.nodes.size(); ++i) {
+      if (&region_.nodes[i] == sum) taken_[i] = true;
+    }
+    producer_[static_cast<size_t>(tail.out)] = &node;  // no elementwise node any more
   }
-  producer_[static_cast<size_t>(out)] = &node;  // no elementwise node any more
+  if (tail.bias < 0 && tail.residual < 0) return false;
+  stages_.push_back(product_stage(region_, node, tail, turned(node.inputs[1])));
+  touched_.push_back({std::move(in), {tail.out}});
   return true;
 }
 
@@ -201,6 +235,10 @@ void Plan::find_between() {
 }
 
 size_t Plan::place(const Values& values, char* scratch, char** data, char** stage_scratch) const {
+  if (short_way(values)) {
+    if (stage_scratch != nullptr) *stage_scratch = scratch;
+    return stages_.back()->scratch_bytes(values);
+  }
   size_t used = 0;
   for (const Between& b : between_) {
     if (b.output >= 0) {
@@ -215,7 +253,9 @@ size_t Plan::place(const Values& values, char* scratch, char** data, char** stag
   }
   if (stage_scratch != nullptr) *stage_scratch = scratch + used;
   size_t most = 0;
-  for (const auto& stage : stages_) most = std::max(most, stage->scratch_bytes(values));
+  for (size_t s = 0; s < end(values); ++s) {
+    most = std::max(most, stages_[s]->scratch_bytes(values));
+  }
   return used + most;
 }
 

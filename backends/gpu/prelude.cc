@@ -84,8 +84,20 @@ static inline unsigned long long atomicMax(unsigned long long* p, unsigned long 
 #define fabs __builtin_fabs
 #define fma __builtin_fma
 #else
-#define NEF_KERNEL(name, P) \
-  extern "C" __global__ void __launch_bounds__(256) name(const __grid_constant__ P p)
+// A launch may begin before the one in front of it is done: kernels wait for that first of all, but
+// for those of NEF_EARLY_KERNEL, which do so themselves behind what they read of constants.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+static __device__ __forceinline__ void nef_wait() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
+static __device__ __forceinline__ void nef_let_next_begin() { asm volatile("griddepcontrol.launch_dependents;" ::: "memory"); }
+#else
+static __device__ __forceinline__ void nef_wait() {}
+static __device__ __forceinline__ void nef_let_next_begin() {}
+#endif
+#define NEF_EARLY_KERNEL(name, P, threads, blocks) \
+  extern "C" __global__ void __launch_bounds__(threads, blocks) name(const __grid_constant__ P p)
+#define NEF_KERNEL(name, P) static __device__ __forceinline__ void name##_body(const P& p); \
+  extern "C" __global__ void __launch_bounds__(256) name(const __grid_constant__ P p) { nef_wait(); name##_body(p); } \
+  static __device__ __forceinline__ void name##_body(const P& p)
 template <class T> static __device__ __forceinline__ T nef_xor(T v, int mask) {
   return __shfl_xor_sync(0xffffffffu, v, mask);
 }
@@ -124,11 +136,15 @@ template <class T> DEV T most() {
 // ---- 16-bit floats
 
 DEV f32 wide(bf16 x) { return f32_of(u32(x.v) << 16); }
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+DEV u16 bf16_bits(f32 v) { u16 r; asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(r) : "f"(v)); return r; }
+#else
 DEV u16 bf16_bits(f32 v) {
   const u32 b = bits_of(v);
   if ((b & 0x7fffffffu) > 0x7f800000u) return u16((b >> 16) | 0x40u);
   return u16((b + 0x7fffu + ((b >> 16) & 1u)) >> 16);
 }
+#endif
 #if defined(NEF_HOST) || !defined(__CUDA_ARCH__)
 DEV f32 wide(f16 x) {
   const u32 sign = u32(x.v & 0x8000u) << 16, e = (x.v >> 10) & 31u, m = x.v & 1023u;

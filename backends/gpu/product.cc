@@ -19,13 +19,14 @@ struct Problem {
 constexpr const char* kKernels = R"device(
 typedef $S$ S;
 typedef $C$ C;  // what products are summed up in
-struct ProductP { S* y; const S* a; const S* b; const S* bias; i64 m; i64 n; i64 k; i64 a_row; i64 a_column;
+struct ProductP { S* y; const S* a; const S* b; const S* bias; const S* residual; i64 m; i64 n; i64 k; i64 a_row; i64 a_column;
   i64 b_row; i64 b_column; i64 bias_row; i64 bias_column; i64 whole_alpha; i64 whole_beta; f64 alpha; f64 beta;
   i64 rank; i64 dims[16]; i64 steps_y[16]; i64 steps_a[16]; i64 steps_b[16]; i64 steps_bias[16]; };
-DEV $T$ finished(C sum, const ProductP& p, const S* bias) {
+DEV $T$ finished(C sum, const ProductP& p, const S* bias, const S* residual) {
 #if $FLOAT$
   C v = sum * C(p.alpha);
   if (bias) v += C(ld(*bias)) * C(p.beta);
+  if (residual) v += C(ld(*residual));
   return $T$(v);
 #else
   C v = op_mul(sum, C(p.whole_alpha));
@@ -70,7 +71,8 @@ NEF_KERNEL(product, ProductP) {
     for (i32 j = 0; j < 4; ++j) {
       const i64 r = row0 + tr + 16 * i, c = column0 + tc + 16 * j;
       if (r >= p.m || c >= p.n) continue;
-      st(y[r * p.n + c], finished(sum[i][j], p, bias ? bias + r * p.bias_row + c * p.bias_column : bias));
+      st(y[r * p.n + c], finished(sum[i][j], p, bias ? bias + r * p.bias_row + c * p.bias_column : bias,
+                                  p.residual ? p.residual + (y - p.y) + r * p.n + c : p.residual));
     }
   }
 }
@@ -78,10 +80,11 @@ NEF_KERNEL(product, ProductP) {
 
 class Product : public Stage {
  public:
-  Product(const Region& region, const Node& node, const ProductTail& tail)
-      : node_(node), dtype_(region.output(node, 0).dtype) {
+  Product(const Region& region, const Node& node, const ProductTail& tail, bool turned)
+      : node_(node), dtype_(region.output(node, 0).dtype), turned_(turned) {
     out_ = tail.out >= 0 ? tail.out : node.outputs[0];
     bias_ = tail.bias;
+    residual_ = tail.residual;
     if (node.op == NEF_OP_FUSED_MATMUL) {
       trans_a_ = nef_attr_int(node.attrs(), NEF_FUSED_MATMUL_TRANS_A, 0) != 0;
       trans_b_ = nef_attr_int(node.attrs(), NEF_FUSED_MATMUL_TRANS_B, 0) != 0;
@@ -146,8 +149,9 @@ class Product : public Stage {
     if (b.rank > 1) {
       const int64_t rows = b.at[b.rank - 2], columns = b.at[b.rank - 1];
       p.n = trans_b_ ? rows : columns;
-      p.b_row = trans_b_ ? 1 : columns;
-      p.b_column = trans_b_ ? columns : 1;
+      const bool by_columns = trans_b_ || turned_;
+      p.b_row = by_columns ? 1 : columns;
+      p.b_column = by_columns ? p.k : 1;
       batch_steps(b, batch_rank, batch_b);
     } else {
       p.b_column = 1;
@@ -197,7 +201,8 @@ class Product : public Stage {
     p.batch.simplify();
     Params q;
     q.add(values.data(out_)).add(values.data(node_.inputs[0])).add(values.data(node_.inputs[1]));
-    q.add(bias_ >= 0 ? values.data(bias_) : nullptr).add(p.m).add(p.n).add(p.k);
+    q.add(bias_ >= 0 ? values.data(bias_) : nullptr);
+    q.add(residual_ >= 0 ? values.data(residual_) : nullptr).add(p.m).add(p.n).add(p.k);
     q.add(p.a_row).add(p.a_column).add(p.b_row).add(p.b_column).add(row).add(column);
     const auto whole = [&](double v) { return is_float(dtype_) ? 0 : static_cast<int64_t>(v); };
     q.add(whole(alpha_)).add(whole(beta_)).add(alpha_).add(beta_);
@@ -219,12 +224,13 @@ class Product : public Stage {
     g.k = p.k;
     // A single row or column is dense either way.
     g.trans_a = trans_a_ && values.dims(node_.inputs[0]).rank > 1;
-    g.trans_b = trans_b_ && values.dims(node_.inputs[1]).rank > 1;
+    g.trans_b = (trans_b_ || turned_) && values.dims(node_.inputs[1]).rank > 1;
     g.lda = g.trans_a ? p.m : p.k;
     g.ldb = g.trans_b ? p.k : p.n;
     g.ldd = p.n;
     g.alpha = alpha_;
     if (bias_ >= 0) add_bias(run, module, g, y);
+    if (residual_ >= 0) g.beta = 1;
     Walk batch = p.batch;
     batch.simplify();
     // All of it at once where one step leads from each matrix to the next.
@@ -259,6 +265,7 @@ class Product : public Stage {
   void run_library(const Run& run, Gemm g, int64_t d, int64_t a, int64_t b) const {
     const auto size = static_cast<int64_t>(backends::dtype_size(dtype_));
     g.d = run.values.data(out_) + d * size;
+    if (residual_ >= 0) g.c = run.values.data(residual_) + d * size;
     g.a = run.values.data(node_.inputs[0]) + a * size;
     g.b = run.values.data(node_.inputs[1]) + b * size;
     run.device.gemm(g, run.stream);
@@ -283,8 +290,8 @@ class Product : public Stage {
 
   Node node_;
   nef_dtype dtype_;
-  int32_t out_ = -1, bias_ = -1;
-  bool trans_a_ = false, trans_b_ = false;
+  int32_t out_ = -1, bias_ = -1, residual_ = -1;
+  bool trans_a_ = false, trans_b_ = false, turned_ = false;
   double alpha_ = 1, beta_ = 1;
 };
 
@@ -294,8 +301,8 @@ bool is_product(nef_op op) {
   return op == NEF_OP_MATMUL || op == NEF_OP_FUSED_MATMUL || op == NEF_OP_GEMM;
 }
 std::unique_ptr<Stage> product_stage(const Region& region, const Node& node,
-                                     const ProductTail& tail) {
-  return std::make_unique<Product>(region, node, tail);
+                                     const ProductTail& tail, bool turned) {
+  return std::make_unique<Product>(region, node, tail, turned);
 }
 
 }  // namespace nef::gpu

@@ -103,6 +103,10 @@ class Stage {
   virtual size_t scratch_bytes(const Values&) const { return 0; }
   // `module` is what `source` became; null without one.
   virtual void launch(const Run& run, Module* module) const = 0;
+  // Does it serve these shapes? Asked only of a stage that stands for a whole region.
+  virtual bool takes(const Values&) const { return true; }
+  // Does it read this constant matrix by columns?
+  virtual bool wants_turned(int32_t) const { return false; }
   // May its kernels note a fault?
   virtual bool may_fault() const { return false; }
   // For plans: "elementwise", "softmax".
@@ -130,6 +134,14 @@ inline std::span<const int64_t> attr_ints(const Node& node, unsigned slot) {
 // ---- families; each throws Refusal for what it does not serve
 
 bool is_elementwise(nef_op op);
+// The arithmetic of elementwise nodes: statements that return `out`. What they read is named x0,
+// x1, ... in the order of `inputs`, in the types of registers.
+struct ElementwiseText {
+  std::string body;
+  std::vector<int32_t> inputs;
+};
+ElementwiseText elementwise_text(const Region& region, std::span<const Node* const> nodes,
+                                 int32_t out);
 // Nodes that make the one value `out`; all are elementwise.
 std::unique_ptr<Stage> elementwise_stage(const Region& region, std::span<const Node* const> nodes,
                                          int32_t out);
@@ -140,15 +152,18 @@ std::unique_ptr<Stage> line_stage(const Region& region, const Node& node);
 bool is_movement(nef_op op);
 std::unique_ptr<Stage> movement_stage(const Region& region, const Node& node);
 bool is_attention(nef_op op);
-std::unique_ptr<Stage> attention_stage(const Region& region, const Node& node);
+std::unique_ptr<Stage> attention_stage(const Region& region, const Node& node,
+                                       const DeviceInfo& device);
 bool is_product(nef_op op);
-// An addition behind a product that it takes along: `bias` broadcasts to the product's shape.
+// Additions behind a product that it takes along: `bias` broadcasts to the product's shape,
+// `residual` has it.
 struct ProductTail {
-  int32_t bias = -1;
+  int32_t bias = -1, residual = -1;
   int32_t out = -1;  // -1: the node's own
 };
+// `turned`: its second matrix lies in memory by columns.
 std::unique_ptr<Stage> product_stage(const Region& region, const Node& node,
-                                     const ProductTail& tail);
+                                     const ProductTail& tail, bool turned);
 
 // Why an op is left to the CPU; null for one that a kernel serves.
 const char* why_not(nef_op op);
@@ -158,14 +173,22 @@ constexpr const char* kNoReason = "no GPU kernel does this op";
 class Plan {
  public:
   // Throws Refusal.
-  explicit Plan(Region region);
+  Plan(Region region, const DeviceInfo& device);
 
   const Region& region() const { return region_; }
+  // All stages that need code: those of the region in order, then perhaps one that stands for them
+  // all where it takes the shapes at hand.
   const Stages& stages() const { return stages_; }
+  size_t begin(const Values& values) const { return short_way(values) ? stages_.size() - 1 : 0; }
+  size_t end(const Values& values) const {
+    return stages_.size() - (has_short_way_ && !short_way(values) ? 1 : 0);
+  }
   const std::string& name() const { return name_; }
   bool may_fault() const { return may_fault_; }
   // Of constants and literals: is its data needed on the device?
   bool on_device(int32_t value) const { return on_device_[static_cast<size_t>(value)]; }
+  // Of a constant matrix: does it lie in device memory by columns?
+  bool turned(int32_t value) const { return turned_[static_cast<size_t>(value)]; }
   // Bytes behind `data` that a run needs; sets the entries of values between stages to places in
   // `scratch`, and *stage_scratch to what is left for the stages' own use. Both may be null.
   size_t place(const Values& values, char* scratch, char** data, char** stage_scratch) const;
@@ -175,10 +198,14 @@ class Plan {
     int32_t value;
     int32_t output;  // may lie in that output's memory when of the same shape; -1 = none
   };
-  void add_stages();
+  void add_stages(const DeviceInfo& device);
+  bool short_way(const Values& values) const {
+    return has_short_way_ && stages_.back()->takes(values);
+  }
   bool materialised(int32_t value) const;
   void add_elementwise(int32_t value);
-  bool take_bias(size_t product);
+  bool take_additions(size_t product);
+  const Node* addition_behind(int32_t value) const;
   void find_between();
 
   Region region_;
@@ -188,10 +215,10 @@ class Plan {
   std::vector<const Node*> producer_;
   std::vector<std::vector<const Node*>> users_;
   std::vector<bool> taken_;  // per node: part of a product
-  std::vector<bool> on_device_;
+  std::vector<bool> on_device_, turned_;
   std::vector<Between> between_;
   std::string name_;
-  bool may_fault_ = false;
+  bool may_fault_ = false, has_short_way_ = false;
 };
 
 // Copies elements of `size` bytes: `walk` has the steps of the destination, then of the source.

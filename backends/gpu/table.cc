@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/gpu/table.h"
 
+#include <functional>
 #include <list>
 #include <map>
 #include <mutex>
+#include <tuple>
 #include <unordered_map>
 
+#include "backends/gpu/decode.h"
 #include "backends/gpu/stage.h"
 
 namespace nef::gpu {
@@ -74,12 +77,19 @@ class Buffer {
 // prepared kernels is one constant while any of them lives.
 class Constants {
  public:
-  std::shared_ptr<Buffer> upload(Device& device, const void* host, size_t bytes) {
+  // `turn` puts what was uploaded into another layout, under the name of which it is known.
+  using Turn = std::function<void(void* to, const void* from)>;
+  std::shared_ptr<Buffer> upload(Device& device, const void* host, size_t bytes, const Turn& turn) {
     std::lock_guard lock(mutex_);
-    std::weak_ptr<Buffer>& known = known_[{host, bytes}];
+    std::weak_ptr<Buffer>& known = known_[{host, bytes, turn != nullptr}];
     if (auto buffer = known.lock()) return buffer;
     auto buffer = std::make_shared<Buffer>(device, bytes);
     if (bytes > 0) device.copy(buffer->data(), host, bytes, NEF_COPY_HOST_TO_DEVICE);
+    if (bytes > 0 && turn != nullptr) {
+      auto turned = std::make_shared<Buffer>(device, bytes);
+      turn(turned->data(), buffer->data());
+      buffer = std::move(turned);  // memory is freed behind the work that is queued
+    }
     known = buffer;
     if (++uploads_ % 256 == 0) forget_dead();
     return buffer;
@@ -92,7 +102,7 @@ class Constants {
     }
   }
   std::mutex mutex_;
-  std::map<std::pair<const void*, size_t>, std::weak_ptr<Buffer>> known_;
+  std::map<std::tuple<const void*, size_t, bool>, std::weak_ptr<Buffer>> known_;
   size_t uploads_ = 0;
 };
 
@@ -124,6 +134,20 @@ struct StreamHandle {
   const char* faulting = "";  // the last op queued whose kernels may note a fault
 };
 
+struct Replay {
+  Station& station;
+  std::unique_ptr<Recording> recording;
+  const char* faulting = nullptr;  // the last op in it whose kernels may note a fault
+};
+
+// What this thread's launches since record_begin may note faults for; null while it records
+// nothing.
+struct Noting {
+  const char* faulting = nullptr;
+};
+thread_local Noting noting;
+thread_local const Station* noting_for = nullptr;
+
 // The ABI's opaque types are this folder's own.
 nef_backend_kernel* handle(Kernel* k) { return reinterpret_cast<nef_backend_kernel*>(k); }
 Kernel* own(nef_backend_kernel* k) { return reinterpret_cast<Kernel*>(k); }
@@ -133,6 +157,8 @@ Prepared* own(nef_backend_prepared* p) { return reinterpret_cast<Prepared*>(p); 
 const Prepared* own(const nef_backend_prepared* p) { return reinterpret_cast<const Prepared*>(p); }
 nef_backend_stream* handle(StreamHandle* s) { return reinterpret_cast<nef_backend_stream*>(s); }
 StreamHandle* own(nef_backend_stream* s) { return reinterpret_cast<StreamHandle*>(s); }
+nef_backend_recording* handle(Replay* r) { return reinterpret_cast<nef_backend_recording*>(r); }
+Replay* own(nef_backend_recording* r) { return reinterpret_cast<Replay*>(r); }
 
 // ---- stored code: a header that says what it was made of, then the code of each stage
 
@@ -199,9 +225,9 @@ Code make_code(Station& station, const std::string& text, const std::vector<uint
   return entry;
 }
 
-std::shared_ptr<const Plan> plan_or_throw(const nef_backend_region& region) {
+std::shared_ptr<const Plan> plan_or_throw(const nef_backend_region& region, Device& device) {
   try {
-    return std::make_shared<const Plan>(Region::copy(region));
+    return std::make_shared<const Plan>(Region::copy(region), device.info());
   } catch (const Refusal& r) {
     throw BackendError(NEF_UNSUPPORTED, r.why);
   }
@@ -224,7 +250,8 @@ void run_stages(const Prepared& p, Stream& stream, const nef_backend_tensor* ten
   const Values values(plan.region(), tensors, data);
   char* stage_scratch = nullptr;
   plan.place(values, static_cast<char*>(scratch), data, &stage_scratch);
-  for (size_t s = 0; s < plan.stages().size(); ++s) {
+  const size_t end = plan.end(values);
+  for (size_t s = plan.begin(values); s < end; ++s) {
     const Run run{values, p.station.device, stream, stage_scratch, faulting};
     plan.stages()[s]->launch(run, p.code[s] == nullptr ? nullptr : p.code[s]->module.get());
   }
@@ -276,6 +303,7 @@ nef_code Backend::device_info(int32_t device, nef_backend_device* out, nef_backe
     *out = {};
     out->struct_size = sizeof *out;
     out->kind = NEF_DEVICE_GPU;
+    out->flags = info.bulk_copies ? NEF_DEVICE_CHAINS : 0;
     out->description = info.description.c_str();
     out->arch = info.arch.c_str();
     out->memory_bytes = info.memory_bytes;
@@ -312,10 +340,8 @@ void Backend::evict(int32_t device) {
 
 int32_t Backend::supports(int32_t device, const nef_backend_region* region,
                           nef_backend_error* err) {
-  const nef_code code = guarded(err, [&] {
-    state_->station(device);
-    plan_or_throw(*region);
-  });
+  const nef_code code =
+      guarded(err, [&] { plan_or_throw(*region, state_->station(device).device); });
   return code == NEF_OK ? 1 : 0;
 }
 
@@ -323,7 +349,8 @@ nef_code Backend::compile(int32_t device, const nef_backend_region* region, cons
                           size_t blob_size, nef_backend_kernel** out, nef_backend_error* err) {
   return guarded(err, [&] {
     Station& station = state_->station(device);
-    auto kernel = std::make_unique<Kernel>(Kernel{station, plan_or_throw(*region), {}});
+    auto kernel =
+        std::make_unique<Kernel>(Kernel{station, plan_or_throw(*region, station.device), {}});
     const auto stored = codes_of(blob, blob_size, *kernel->plan, station.device);
     for (size_t i = 0; i < kernel->plan->stages().size(); ++i) {
       const std::string text = kernel->plan->stages()[i]->source();
@@ -337,6 +364,29 @@ nef_code Backend::stream_create(int32_t device, nef_backend_stream** out, nef_ba
   return guarded(err, [&] {
     Station& station = state_->station(device);
     *out = handle(new StreamHandle{station, station.device.make_stream(), ""});
+  });
+}
+
+nef_code Backend::record_begin(int32_t device, nef_backend_error* err) {
+  return guarded(err, [&] {
+    Station& station = state_->station(device);
+    if (noting_for != nullptr)
+      throw BackendError(NEF_INVALID_ARGUMENT, "the thread records already");
+    station.device.record();
+    noting = {};
+    noting_for = &station;
+  });
+}
+
+nef_code Backend::record_end(int32_t device, nef_backend_recording** out, nef_backend_error* err) {
+  return guarded(err, [&] {
+    Station& station = state_->station(device);
+    if (noting_for != &station)
+      throw BackendError(NEF_INVALID_ARGUMENT, "the thread records nothing");
+    noting_for = nullptr;
+    std::unique_ptr<Recording> recording = station.device.recorded();
+    if (out == nullptr) return;
+    *out = handle(new Replay{station, std::move(recording), noting.faulting});
   });
 }
 
@@ -369,7 +419,14 @@ nef_code prepare(nef_backend_kernel* kernel, const nef_backend_tensor* tensors,
       const auto bytes = static_cast<size_t>(backends::element_count(v.dims.data(), v.rank())) *
                          backends::dtype_size(v.dtype);
       const void* data = v.kind == NEF_VALUE_LITERAL ? v.literal.data() : tensors[i].data;
-      p->constants[i] = k.station.constants.upload(k.station.device, data, bytes);
+      Constants::Turn turn;
+      if (k.plan->turned(static_cast<int32_t>(i))) {
+        // The stage that wants it so is the last, and has the kernel.
+        turn = [&](void* to, const void* from) {
+          turn_matrix(k.station.device, *k.code.back()->module, to, from, v.dims[0], v.dims[1]);
+        };
+      }
+      p->constants[i] = k.station.constants.upload(k.station.device, data, bytes, turn);
     }
     *out = handle(p.release());
   });
@@ -405,6 +462,9 @@ nef_code launch(nef_backend_prepared* prepared, nef_backend_stream* stream,
       return run_stages(p, *own(stream)->stream, tensors, scratch, &own(stream)->faulting);
     }
     Stream& own_stream = p.station.device.default_stream();
+    if (noting_for == &p.station) {
+      return run_stages(p, own_stream, tensors, scratch, &noting.faulting);
+    }
     std::unique_lock lock(p.station.fault_mutex, std::defer_lock);
     if (p.plan->may_fault()) lock.lock();
     const char* faulting = nullptr;
@@ -414,6 +474,25 @@ nef_code launch(nef_backend_prepared* prepared, nef_backend_stream* stream,
     own_stream.synchronize();
     throw_fault(own_stream, faulting);
   });
+}
+
+nef_code replay(nef_backend_recording* recording, nef_backend_error* err) {
+  return guarded(err, [&] {
+    const Replay& r = *own(recording);
+    Stream& stream = r.station.device.default_stream();
+    if (r.faulting == nullptr) return r.recording->launch(stream);
+    std::lock_guard lock(r.station.fault_mutex);
+    r.recording->launch(stream);
+    stream.synchronize();
+    throw_fault(stream, r.faulting);
+  });
+}
+// It may still be running.
+void recording_free(nef_backend_recording* recording) {
+  Replay* r = own(recording);
+  if (r == nullptr) return;
+  guarded(nullptr, [&] { r->station.device.default_stream().synchronize(); });
+  delete r;
 }
 
 void stream_destroy(nef_backend_stream* stream) { delete own(stream); }
@@ -438,6 +517,8 @@ void add_common_entries(nef_backend& t) {
   t.launch = launch;
   t.stream_destroy = stream_destroy;
   t.stream_synchronize = stream_synchronize;
+  t.replay = replay;
+  t.recording_free = recording_free;
 }
 
 }  // namespace nef::gpu

@@ -28,6 +28,8 @@ class Backend {
   nef_code compile(int32_t device, const nef_backend_region* region, const void* blob,
                    size_t blob_size, nef_backend_kernel** out, nef_backend_error* err);
   nef_code stream_create(int32_t device, nef_backend_stream** out, nef_backend_error* err);
+  nef_code record_begin(int32_t device, nef_backend_error* err);
+  nef_code record_end(int32_t device, nef_backend_recording** out, nef_backend_error* err);
 
  private:
   struct State;
@@ -66,6 +68,10 @@ nef_backend make_table(const char* name, const char* version) {
                  nef_backend_error* err) { return get().compile(d, r, blob, n, out, err); };
   t.stream_create = [](int32_t d, nef_backend_stream** out, nef_backend_error* err) {
     return get().stream_create(d, out, err);
+  };
+  t.record_begin = [](int32_t d, nef_backend_error* err) { return get().record_begin(d, err); };
+  t.record_end = [](int32_t d, nef_backend_recording** out, nef_backend_error* err) {
+    return get().record_end(d, out, err);
   };
   add_common_entries(t);
   return t;

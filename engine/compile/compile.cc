@@ -95,10 +95,15 @@ void optimise_graph(Graph& graph, const Options& options, const Environment& env
   optimize::optimise(graph, o);
 }
 
-Regions form_regions(const Graph& graph, const Options& options) {
+Regions form_regions(const Graph& graph, const Options& options, const Environment& env) {
   const auto passes = optimize::passes();
   const bool fuse = (options.disabled_passes >> (passes.size() - 1) & 1u) == 0;
-  return fuse ? optimize::fused_regions(graph) : optimize::single_node_regions(graph);
+  if (!fuse) return optimize::single_node_regions(graph);
+  const bool chains =
+      std::any_of(env.devices.begin(), env.devices.end(),
+                  [](const plan::Device* d) { return (d->info.flags & NEF_DEVICE_CHAINS) != 0; });
+  Regions regions = optimize::fused_regions(graph);
+  return chains ? optimize::chained_regions(graph, regions) : regions;
 }
 
 std::shared_ptr<Kernel> compile_region(const Program& p, uint32_t r, const Environment& env,
@@ -308,7 +313,7 @@ Planned optimise_and_place(Graph graph, const Options& options, const Environmen
   Planned out;
   out.graph = std::move(graph);
   optimise_graph(out.graph, options, env);
-  out.regions = form_regions(out.graph, options);
+  out.regions = form_regions(out.graph, options, env);
   Placer placer(out.graph, options, env, banned);
   out.placement = placer.place(out.regions);
   return out;
@@ -326,7 +331,7 @@ std::shared_ptr<const Program> compile(std::shared_ptr<const Graph> graph, Optio
     optimise_graph(optimised, options, env);
     p->graph = std::make_shared<const Graph>(std::move(optimised));
   }
-  p->regions = form_regions(*p->graph, options);
+  p->regions = form_regions(*p->graph, options, env);
   Placer placer(*p->graph, p->options, env, banned);
 
   KernelMaker(*p, placer, env).run();

@@ -120,9 +120,9 @@ class Lister {
   uint32_t first_ = 0;
 };
 
-void list_values(const Graph& graph, Regions& regions) { Lister(graph, regions).run(); }
-
 }  // namespace
+
+void Regions::list_values(const Graph& graph) { Lister(graph, *this).run(); }
 
 Regions single_node_regions(const Graph& graph) {
   Regions out;
@@ -131,7 +131,7 @@ Regions single_node_regions(const Graph& graph) {
   std::iota(out.nodes.begin(), out.nodes.end(), 0u);
   out.list.reserve(n);
   for (uint32_t i = 0; i < n; ++i) out.list.push_back({NEF_REGION_SINGLE, i, 1, 0, 0, 0});
-  list_values(graph, out);
+  out.list_values(graph);
   return out;
 }
 
@@ -139,7 +139,7 @@ Regions region_of_node(const Graph& graph, NodeId node) {
   Regions out;
   out.nodes.push_back(node);
   out.list.push_back({NEF_REGION_SINGLE, 0, 1, 0, 0, 0});
-  list_values(graph, out);
+  out.list_values(graph);
   return out;
 }
 
@@ -154,12 +154,15 @@ void split_regions(const Graph& graph, std::span<const uint32_t> split, Regions&
       continue;
     }
     ++next;
-    for (uint32_t i = 0; i < region.node_count; ++i) {
+    for (uint32_t i = 0; i < region.part_count; ++i) {
+      list.push_back(regions.parts[region.first_part + i]);
+    }
+    for (uint32_t i = 0; i < region.node_count && region.part_count == 0; ++i) {
       list.push_back({NEF_REGION_SINGLE, region.first_node + i, 1, 0, 0, 0});
     }
   }
   regions.list = std::move(list);
-  list_values(graph, regions);
+  regions.list_values(graph);
 }
 
 namespace {
@@ -353,7 +356,7 @@ class Fusion {
       at += m.size;
     }
     for (NodeId n = 0; n < n_; ++n) out.nodes[members_[members_[n].root].user++] = n;
-    list_values(graph_, out);
+    out.list_values(graph_);
     return out;
   }
 

@@ -18,6 +18,8 @@ struct Region {
   uint32_t first_node, node_count;    // into Regions::nodes
   uint32_t first_value, value_count;  // into Regions::values
   uint32_t first_link;                // into Regions::links
+  // Of a chain: what it falls apart into, in Regions::parts.
+  uint32_t first_part = 0, part_count = 0;
 };
 
 // A value of a region, as a backend knows it.
@@ -37,6 +39,7 @@ struct Regions {
   // Per region and node: where its inputs and then its outputs are among those (-1 = absent, or an
   // optional output that nothing reads).
   ir::Array<int32_t> links;
+  ir::Array<Region> parts;  // of chains, with the same numbers of nodes
 
   std::span<const ir::NodeId> nodes_of(const Region& r) const {
     return {nodes.data() + r.first_node, r.node_count};
@@ -45,6 +48,8 @@ struct Regions {
     return {values.data() + r.first_value, r.value_count};
   }
   const int32_t* links_of(const Region& r) const { return links.data() + r.first_link; }
+  // Lists the values of all regions anew.
+  void list_values(const ir::Graph& graph);
   ir::NodeId root(const Region& r) const { return nodes[r.first_node + r.node_count - 1]; }
 };
 
@@ -54,9 +59,12 @@ Regions single_node_regions(const ir::Graph& graph);
 // contractions or norms with the elementwise nodes that follow them. An interior value has one
 // use, is no graph output, and its node asks for no device other than the root's.
 Regions fused_regions(const ir::Graph& graph);
+// Joins regions into chains (NEF_REGION_CHAIN) for devices that run them as one kernel.
+Regions chained_regions(const ir::Graph& graph, const Regions& regions);
 // One node of a graph as the only region.
 Regions region_of_node(const ir::Graph& graph, ir::NodeId node);
-// Replaces regions (indices, ascending) by their nodes, each alone.
+// Replaces regions (indices, ascending) by what they are made of: chains by their parts, others by
+// their nodes, each alone.
 void split_regions(const ir::Graph& graph, std::span<const uint32_t> split, Regions& regions);
 
 }  // namespace nef::optimize

@@ -43,7 +43,7 @@ Everyone& everyone() {
 }  // namespace
 
 Executor::Executor(std::shared_ptr<const compile::Program> program)
-    : program_(std::move(program)), layout_(*program_) {
+    : program_(std::move(program)), layout_(*program_), sequences_(find_sequences(*program_)) {
   idle_.reserve(kMaxIdleFrames);  // give_back must not allocate
   patches_.resize(layout_.levels());
   for (uint32_t i = 0; i < program_->step_values.size(); ++i) {
@@ -141,6 +141,7 @@ std::shared_ptr<const Binding> Executor::current_binding() const {
 
 void Executor::release_arenas(Frame& frame) const {
   frame.blocks.clear();
+  for (Recorded& r : frame.recorded) r.reset();
   for (size_t k = 0; k < frame.arenas.size(); ++k) {
     Arena& a = frame.arenas[k];
     if (a.data == nullptr) continue;
@@ -207,7 +208,9 @@ std::unique_ptr<Executor::Frame> Executor::acquire(const std::shared_ptr<const B
     frame->held.resize(held_tensors_.size());
     frame->tensors.resize(program_->step_values.size());
     frame->scratch.resize(program_->steps.size());
+    frame->recorded.resize(sequences_.size());
   }
+  for (Recorded& r : frame->recorded) r.reset();
   frame->binding = binding;
   try {
     reserve(*frame, 0, control);
@@ -342,16 +345,31 @@ void Executor::run_step(const Frame& frame, uint32_t index) const {
   if (code != NEF_OK) fail(code, "copy", cat(device.name, ": ", message));
 }
 
+void Executor::run_sequence(Frame& frame, const Sequence& steps, Recorded& recorded) const {
+  const plan::Device& device = *program_->devices[program_->steps[steps.begin].device];
+  const auto launch = [&](uint32_t s) { run_step(frame, s); };
+  if (recorded.run(device, steps, launch)) return;
+  for (uint32_t s = steps.begin; s < steps.end; ++s) launch(s);
+}
+
 void Executor::execute(const Run& run) {
-  const Frame& frame = run.frame;
+  Frame& frame = run.frame;
   const RunControl& control = run.control;
   const auto count = static_cast<uint32_t>(program_->steps.size());
   const int32_t branches = program_->options.parallel_branches;
   const ThreadLimit limit(control.threads);
   const FlushSubnormals mode(program_->options.precision == NEF_PRECISION_FAST);
+  size_t sequence = 0;
   for (uint32_t s = 0; s < count;) {
     if (control.cancel != nullptr && control.cancel->load(std::memory_order_relaxed)) {
       fail(NEF_CANCELLED, "run", cat("cancelled before step ", s, " of ", count));
+    }
+    // A trace wants to know each step.
+    if (sequence < sequences_.size() && sequences_[sequence].begin == s &&
+        control.trace == nullptr) {
+      run_sequence(frame, sequences_[sequence], frame.recorded[sequence]);
+      s = sequences_[sequence++].end;
+      continue;
     }
     uint32_t end = s + 1;
     while (end < count && program_->wave[end] == program_->wave[s]) ++end;

@@ -13,6 +13,7 @@
 #include "engine/ir/buffer.h"
 #include "engine/ir/error.h"
 #include "engine/runtime/binding.h"
+#include "engine/runtime/sequence.h"
 #include "engine/runtime/trace.h"
 
 namespace nef::runtime {
@@ -86,6 +87,7 @@ class Executor {
     std::vector<void*> scratch;                         // per step
     std::vector<std::shared_ptr<ir::Buffer>> held;      // per Held slot; dropped when a run ends
     std::map<uint32_t, BlockState> blocks;              // by step
+    std::vector<Recorded> recorded;                     // per sequence, of these arenas
     const Binding& bound(Level k) const { return k == 0 ? *binding : *later[k - 1]; }
   };
   // What one execution is about.
@@ -129,6 +131,7 @@ class Executor {
   std::vector<TensorResult> run_blocks(const Run& run, uint32_t step);
   void hold(const Run& run, const compile::Step& step, std::span<TensorResult> results);
   void run_step(const Frame& frame, uint32_t step) const;
+  void run_sequence(Frame& frame, const Sequence& steps, Recorded& recorded) const;
   void run_traced(const Frame& frame, uint32_t step, uint32_t lane,
                   const RunControl& control) const;
   void run_wave(const Frame& frame, uint32_t begin, uint32_t end, int32_t branches,
@@ -140,6 +143,7 @@ class Executor {
 
   const std::shared_ptr<const compile::Program> program_;
   const Layout layout_;
+  const std::vector<Sequence> sequences_;
   // Where graph inputs and outputs appear in Frame::tensors.
   struct Patch {
     uint32_t tensor, index;

@@ -80,8 +80,9 @@ void add_casts(CaseList& out) {
 // A product, then bias, activation and residual.
 void add_epilogues(nef_dtype t, CaseList& out) {
   const bool narrow = t == NEF_FLOAT16 || t == NEF_BFLOAT16;
-  const std::pair<Dims, Dims> shapes[] = {
-      {{19, 33}, {33, 21}}, {{1, 64}, {64, 128}}, {{2, 7, 40}, {40, 24}}, {{67, 5}, {5, 66}}};
+  const std::pair<Dims, Dims> shapes[] = {{{19, 33}, {33, 21}},    {{1, 64}, {64, 128}},
+                                          {{2, 7, 40}, {40, 24}},  {{67, 5}, {5, 66}},
+                                          {{3, 1032}, {1032, 40}}, {{1, 1, 2048}, {2048, 24}}};
   for (const auto& [da, db] : shapes) {
     const auto k = static_cast<double>(da.back());
     const Tolerance tolerance = narrow ? Tolerance{3, 2} : Tolerance{4, 1 + k / 4};
@@ -160,6 +161,76 @@ void add_reductions(nef_dtype t, CaseList& out) {
   }
 }
 
+// A norm, then one or two products with it, gated.
+void add_gated_products(nef_dtype t, CaseList& out) {
+  const bool narrow = t == NEF_FLOAT16 || t == NEF_BFLOAT16;
+  for (const Dims& dims : {Dims{1, 1, 64}, Dims{3, 1, 1096}, Dims{2, 9, 40}}) {
+    for (bool gated : {false, true}) {
+      CaseBuilder b(std::string(gated ? "gated_" : "projected_") + dims_name(dims));
+      const int64_t k = dims.back(), n = 72;
+      const int32_t x = b.input(make(t, dims, Fill::Unit, 1));
+      const int32_t normed =
+          b.node(NEF_OP_RMS_NORMALIZATION, {x, b.input(make(t, {k}, Fill::Unit, 2))},
+                 attrs(NEF_OP_RMS_NORMALIZATION).build())[0];
+      int32_t y = b.node(NEF_OP_MATMUL, {normed, b.input(make(t, {k, n}, Fill::Unit, 3))})[0];
+      if (gated) {
+        const int32_t up =
+            b.node(NEF_OP_MATMUL, {normed, b.input(make(t, {k, n}, Fill::Unit, 4))})[0];
+        y = b.node(NEF_OP_SILU, {y}, attrs(NEF_OP_SILU).build())[0];
+        b.node(NEF_OP_MUL, {y, up});
+      }
+      // What is rounded between the nodes adds up in the sums, and they may cancel.
+      const auto magnitude = static_cast<double>(k);
+      out.push_back(
+          finish(b, NEF_REGION_CHAIN, narrow ? Tolerance{4, 32} : Tolerance{8, magnitude}));
+    }
+  }
+}
+
+// A product with packed weights, and a residual.
+void add_packed_products(nef_dtype t, CaseList& out) {
+  constexpr int64_t kK = 512, kN = 40, kBlock = 32;
+  for (int64_t bits : {4, 8}) {
+    for (const Dims& dims : {Dims{1, 1, kK}, Dims{3, kK}, Dims{2, 9, kK}}) {
+      CaseBuilder b("packed" + std::to_string(bits) + "_" + dims_name(dims));
+      const int32_t x = b.input(make(t, dims, Fill::Small, 1));
+      const int32_t w =
+          b.input(make(NEF_UINT8, {kN, kK / kBlock, kBlock * bits / 8}, Fill::Extreme, 2));
+      const int32_t scales = b.input(make(t, {kN, kK / kBlock}, Fill::Unit, 3));
+      const int32_t y = b.node(NEF_OP_MATMUL_NBITS, {x, w, scales},
+                               attrs(NEF_OP_MATMUL_NBITS)
+                                   .set_int(NEF_MATMUL_NBITS_K, kK)
+                                   .set_int(NEF_MATMUL_NBITS_N, kN)
+                                   .set_int(NEF_MATMUL_NBITS_BITS, bits)
+                                   .set_int(NEF_MATMUL_NBITS_BLOCK_SIZE, kBlock)
+                                   .build())[0];
+      Dims result = dims;
+      result.back() = kN;
+      b.node(NEF_OP_ADD, {b.input(make(t, result, Fill::Unit, 4)), y});
+      // The sums grow with the weights, and each of their parts is rounded.
+      out.push_back(finish(b, NEF_REGION_CHAIN, {4, bits == 8 ? 1024.0 : 64.0}));
+    }
+  }
+}
+
+// The query of an attention is a part of something wider.
+void add_sliced_queries(nef_dtype t, CaseList& out) {
+  const bool narrow = t == NEF_FLOAT16 || t == NEF_BFLOAT16;
+  for (int64_t batch : {1, 2}) {
+    CaseBuilder b("sliced_query" + std::to_string(batch));
+    const int32_t wide = b.input(make(t, {batch, 1, 640}, Fill::Small, 1));
+    const int32_t q = b.node(
+        NEF_OP_SLICE, {wide, b.host(ints({-632})), b.host(ints({-120})), b.host(ints({2}))})[0];
+    const int32_t heads = b.node(NEF_OP_RESHAPE, {q, b.host(ints({batch, 4, 1, 128}))},
+                                 attrs(NEF_OP_RESHAPE).build())[0];
+    const Dims all = {batch, 2, 90, 128};
+    b.node(NEF_OP_ATTENTION,
+           {heads, b.input(make(t, all, Fill::Unit, 2)), b.input(make(t, all, Fill::Unit, 3))},
+           attrs(NEF_OP_ATTENTION).build());
+    out.push_back(finish(b, NEF_REGION_CHAIN, narrow ? Tolerance{1.5, 1} : Tolerance{16, 1}));
+  }
+}
+
 }  // namespace
 
 CaseList region_cases() {
@@ -169,6 +240,9 @@ CaseList region_cases() {
     add_trees(t, out);
     add_epilogues(t, out);
     add_reductions(t, out);
+    add_gated_products(t, out);
+    if (t == NEF_FLOAT16 || t == NEF_BFLOAT16) add_packed_products(t, out);
+    add_sliced_queries(t, out);
   }
   add_casts(out);
   return out;

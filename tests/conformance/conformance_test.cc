@@ -95,7 +95,8 @@ TEST(Regions, FusedAsTheirNodes) {
   const std::pair<nef_region_kind, const char*> kinds[] = {
       {NEF_REGION_ELEMENTWISE, "elementwise regions"},
       {NEF_REGION_EPILOGUE, "epilogue regions"},
-      {NEF_REGION_REDUCTION, "reduction regions"}};
+      {NEF_REGION_REDUCTION, "reduction regions"},
+      {NEF_REGION_CHAIN, "chains"}};
   for (const nef_backend* b : backends()) {
     for (const auto& [kind, name] : kinds) {
       CaseList some;

@@ -9,7 +9,9 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <mutex>
+#include <optional>
 #include <string_view>
 
 #include "backends/gpu/source.h"
@@ -167,7 +169,7 @@ class HostDevice : public Device {
     std::memcpy(dst, src, bytes);
   }
   void copy_on_device(void* dst, const void* src, size_t bytes, Stream&) override {
-    std::memcpy(dst, src, bytes);
+    do_or_note([=] { std::memcpy(dst, src, bytes); });
   }
   void evict() override {}
   uint64_t memory_available() override { return 0; }
@@ -221,6 +223,35 @@ class HostDevice : public Device {
     // As CUDA does, the parameters are taken as they are now.
     std::vector<char> own(static_cast<const char*>(params),
                           static_cast<const char*>(params) + bytes);
+    do_or_note([this, function, grid, own] { run(function, grid, own); });
+  }
+  void record() override { noting_.emplace(); }
+  std::unique_ptr<Recording> recorded() override {
+    auto out = std::make_unique<HostRecording>(std::move(*noting_));
+    noting_.reset();
+    return out;
+  }
+  bool has_gemm(nef_dtype) const override { return false; }
+  void gemm(const Gemm&, Stream&) override { throw BackendError(NEF_INTERNAL, "no library"); }
+
+ private:
+  using Work = std::vector<std::function<void()>>;
+  class HostRecording : public Recording {
+   public:
+    explicit HostRecording(Work work) : work_(std::move(work)) {}
+    void launch(Stream&) override {
+      for (const auto& w : work_) w();
+    }
+
+   private:
+    Work work_;
+  };
+  template <typename F>
+  static void do_or_note(F work) {
+    if (noting_) noting_->push_back(std::move(work));
+    else work();
+  }
+  void run(void* function, const Grid& grid, std::vector<char> own) {
     const auto& entry = *static_cast<HostModule::Entry*>(function);
     const Library& lib = *entry.library;
     std::lock_guard lock(mutex_);
@@ -241,10 +272,6 @@ class HostDevice : public Device {
       }
     }
   }
-  bool has_gemm(nef_dtype) const override { return false; }
-  void gemm(const Gemm&, Stream&) override { throw BackendError(NEF_INTERNAL, "no library"); }
-
- private:
   static std::string read(const std::string& path) {
     std::string out;
     if (FILE* f = std::fopen(path.c_str(), "rb")) {
@@ -254,6 +281,7 @@ class HostDevice : public Device {
     }
     return out;
   }
+  static inline thread_local std::optional<Work> noting_;
   DeviceInfo info_;
   HostStream stream_;
   std::mutex mutex_;

@@ -120,7 +120,11 @@ enum {
   NEF_REGION_SINGLE = 0,      /**< one node */
   NEF_REGION_ELEMENTWISE = 1, /**< a tree of elementwise nodes, one output */
   NEF_REGION_EPILOGUE = 2,    /**< a contraction or norm, then elementwise nodes on its result */
-  NEF_REGION_REDUCTION = 3    /**< elementwise producers, then one reduction or norm */
+  NEF_REGION_REDUCTION = 3,   /**< elementwise producers, then one reduction or norm */
+  /** Several of the above, one behind the other: a norm, the contractions that read it and the
+   * elementwise nodes on their results; or what makes the queries of an attention, and it. Only
+   * devices with NEF_DEVICE_CHAINS are asked. */
+  NEF_REGION_CHAIN = 4
 };
 
 typedef struct nef_backend_region {
@@ -157,7 +161,8 @@ enum {
   NEF_BACKEND_SERIAL = 1u /**< not thread-safe: the engine serialises every call */
 };
 enum {
-  NEF_DEVICE_HOST_MEMORY = 1u /**< its memory is ordinary host memory: no transfers needed */
+  NEF_DEVICE_HOST_MEMORY = 1u, /**< its memory is ordinary host memory: no transfers needed */
+  NEF_DEVICE_CHAINS = 2u       /**< it serves regions of kind NEF_REGION_CHAIN */
 };
 
 typedef struct nef_backend_device {
@@ -173,9 +178,10 @@ typedef struct nef_backend_device {
   double launch_seconds;        /**< cost of one launch, rough */
 } nef_backend_device;
 
-typedef struct nef_backend_kernel nef_backend_kernel;     /**< defined by the backend */
-typedef struct nef_backend_prepared nef_backend_prepared; /**< defined by the backend */
-typedef struct nef_backend_stream nef_backend_stream;     /**< defined by the backend */
+typedef struct nef_backend_kernel nef_backend_kernel;       /**< defined by the backend */
+typedef struct nef_backend_prepared nef_backend_prepared;   /**< defined by the backend */
+typedef struct nef_backend_stream nef_backend_stream;       /**< defined by the backend */
+typedef struct nef_backend_recording nef_backend_recording; /**< defined by the backend */
 
 typedef int32_t nef_copy_kind;
 enum { NEF_COPY_HOST_TO_DEVICE = 0, NEF_COPY_DEVICE_TO_HOST = 1, NEF_COPY_ON_DEVICE = 2 };
@@ -275,6 +281,19 @@ typedef struct nef_backend {
   nef_code (*output_dims)(nef_backend_prepared* prepared, nef_backend_stream* stream,
                           const nef_backend_tensor* values, void* scratch, int64_t* const* out_dims,
                           nef_backend_error* err);
+
+  /**
+   * Launches that run again and again with the same tensors and scratch; all four optional
+   * together. Between `record_begin` and `record_end`, which one thread calls one after the other,
+   * each `launch` of that thread on stream NULL is noted instead of run. `record_end` gives what
+   * was noted, or drops it when `out` is NULL; after a failure of either nothing is noted any
+   * more. `replay` queues all of it: memory that the launches were given must still be there, and
+   * what host inputs held then is what counts.
+   */
+  nef_code (*record_begin)(int32_t device, nef_backend_error* err);
+  nef_code (*record_end)(int32_t device, nef_backend_recording** out, nef_backend_error* err);
+  nef_code (*replay)(nef_backend_recording* recording, nef_backend_error* err);
+  void (*recording_free)(nef_backend_recording* recording);
 } nef_backend;
 
 /** The one symbol a plugin exports. The table must live as long as the process. */

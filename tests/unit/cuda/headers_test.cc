@@ -52,13 +52,29 @@ static_assert(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT == kAttrMultiprocessors &
               CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH == kAttrBusWidth &&
               CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR == kAttrMajor &&
               CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR == kAttrMinor &&
-              CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED == kAttrMemoryPools);
+              CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED == kAttrMemoryPools &&
+              CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN == kAttrMaxShared);
 static_assert(CU_STREAM_NON_BLOCKING == kStreamNonBlocking &&
               CU_EVENT_DISABLE_TIMING == kEventNoTiming &&
               CU_MEMHOSTALLOC_DEVICEMAP == kHostDeviceMap &&
               CU_MEMPOOL_ATTR_RELEASE_THRESHOLD == kPoolReleaseThreshold &&
               CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT == kPoolReserved &&
               CU_MEMPOOL_ATTR_USED_MEM_CURRENT == kPoolUsed);
+static_assert(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES == kFunctionShared &&
+              CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES == kFunctionMaxShared &&
+              CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED == kFunctionLargeClusters &&
+              CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION == kLaunchCluster &&
+              CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION == kLaunchEarly &&
+              CU_STREAM_CAPTURE_MODE_THREAD_LOCAL == kCaptureThreadLocal);
+static_assert(CU_TENSOR_MAP_DATA_TYPE_FLOAT16 == kTileF16 &&
+              CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 == kTileBf16 &&
+              CU_TENSOR_MAP_SWIZZLE_128B == kTileSwizzle128 &&
+              CU_TENSOR_MAP_L2_PROMOTION_L2_256B == kTilePromote256 && sizeof(CUtensorMap) == 128);
+static_assert(sizeof(CUlaunchAttribute) == sizeof(LaunchAttribute) &&
+              offsetof(CUlaunchAttribute, value) == offsetof(LaunchAttribute, cluster) &&
+              sizeof(CUlaunchConfig) == sizeof(LaunchConfig) &&
+              offsetof(CUlaunchConfig, hStream) == offsetof(LaunchConfig, stream) &&
+              offsetof(CUlaunchConfig, attrs) == offsetof(LaunchConfig, attributes));
 static_assert(sizeof(CUmemPoolProps) == sizeof(MemPoolProps) &&
               offsetof(CUmemPoolProps, location) == offsetof(MemPoolProps, location) &&
               CU_MEM_ALLOCATION_TYPE_PINNED == 1 && CU_MEM_LOCATION_TYPE_DEVICE == 1);

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Text for kernels of Hopper and later: the copy engine, barriers it completes, clusters.
+#include "backends/gpu/decode.h"
+
+namespace nef::gpu {
+
+const char* const kBulkText = R"device(
+DEV u32 shared_address(const void* p) { return u32(__cvta_generic_to_shared(p)); }
+DEV void barrier_init(u32 bar, u32 count) { asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(bar), "r"(count) : "memory"); }
+DEV void barrier_inits_seen() {
+  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+DEV void barrier_expect(u32 bar, u32 bytes) { asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(bar), "r"(bytes) : "memory"); }
+DEV void barrier_wait(u32 bar, u32 phase) {
+  asm volatile("{\n.reg .pred done;\nagain: mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+               "@done bra.uni over;\nbra.uni again;\nover:\n}" ::"r"(bar), "r"(phase) : "memory");
+}
+DEV u64 read_once_policy() { u64 p; asm volatile("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(p)); return p; }
+DEV void bulk_copy(u32 to, const void* from, u32 bytes, u32 bar, u64 policy) {
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1], %2, [%3], %4;"
+               ::"r"(to), "l"(from), "r"(bytes), "r"(bar), "l"(policy) : "memory");
+}
+struct alignas(16) V4 { u32 e[4]; };
+// What a kernel in front of this one wrote.
+DEV V4 load_fresh(const void* p) {
+  V4 r;
+  asm volatile("ld.global.cg.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(r.e[0]), "=r"(r.e[1]), "=r"(r.e[2]), "=r"(r.e[3]) : "l"(p) : "memory");
+  return r;
+}
+DEV V4 load_shared(u32 p) {
+  V4 r;
+  asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(r.e[0]), "=r"(r.e[1]), "=r"(r.e[2]), "=r"(r.e[3]) : "r"(p) : "memory");
+  return r;
+}
+DEV f32 sum_of_warp(f32 v) {
+#pragma unroll
+  for (int mask = 16; mask > 0; mask >>= 1) v += nef_xor(v, mask);
+  return v;
+}
+)device";
+
+}  // namespace nef::gpu

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+// A few rows times constant matrices, as steps of decoding do: memory is read once, at the speed of
+// memory. One block for each multiprocessor; each of its warps owns whole rows of the (turned)
+// weights, and a ring of slots in shared memory that the copy engine fills far ahead of it. The
+// ring is filled before the kernel in front of this one is done, as weights do not depend on it.
+#include "backends/gpu/decode.h"
+
+#include <cmath>
+
+namespace nef::gpu {
+namespace {
+
+constexpr int64_t kMostRows = 4;
+constexpr int64_t kWarps = 16, kThreads = 32 * kWarps;
+constexpr int64_t kSlot = 2048;  // bytes
+constexpr int64_t kMostSlots = 4;
+constexpr int64_t kBlock = 32;  // packed weights of one scale
+
+class Gemv : public Stage {
+ public:
+  // What the region is, when it is that: an optional norm, products of its result with constant
+  // matrices, and elementwise nodes on the results.
+  struct Parts {
+    const Node* norm = nullptr;
+    std::vector<const Node*> products;
+    std::vector<const Node*> tail;
+    int32_t x = -1, out = -1;
+    int64_t k = 0, n = 0, bits = 16;
+  };
+
+  Gemv(const Region& region, Parts parts, const DeviceInfo& device)
+      : parts_(std::move(parts)), processors_(device.processors), shared_(device.shared_bytes) {
+    dtype_ = region.values[static_cast<size_t>(parts_.x)].dtype;
+    text_ = elementwise_text(region, parts_.tail, parts_.out);
+    for (const Node* p : parts_.products) {
+      const bool packed = p->op == NEF_OP_MATMUL_NBITS;
+      products_.push_back({p->inputs[1], packed ? p->inputs[2] : -1, p->outputs[0],
+                           !packed && is_turned(*p), alpha(*p)});
+    }
+    if (parts_.norm != nullptr) {
+      scale_ = parts_.norm->inputs[1];
+      epsilon_ = nef_attr_float(parts_.norm->attrs(), NEF_RMS_NORMALIZATION_EPSILON, 1e-5);
+    }
+    if (text_.inputs.empty()) text_ = {"  return x0;\n", {products_[0].out}};
+    make_source(region);
+  }
+
+  static bool matches(const Region& region, Parts& parts);
+
+  std::string source() const override { return source_; }
+  const char* name() const override { return scale_ >= 0 ? "norm + gemv" : "gemv"; }
+  bool wants_turned(int32_t value) const override {
+    return std::any_of(products_.begin(), products_.end(),
+                       [value](const Product& p) { return p.weight == value && p.turn; });
+  }
+
+  bool takes(const Values& values) const override {
+    const int64_t rows = rows_of(values);
+    if (rows < 1 || rows > kMostRows || slots(rows) < 2) return false;
+    if (values.count(parts_.out) != rows * parts_.n) return false;
+    return std::all_of(text_.inputs.begin(), text_.inputs.end(), [&](int32_t v) {
+      int64_t row, column;
+      return product_of(v) >= 0 || steps(values, v, rows, &row, &column);
+    });
+  }
+
+  void launch(const Run& run, Module* module) const override {
+    const Values& values = run.values;
+    const int64_t rows = rows_of(values), padded = rows == 1 ? 1 : kMostRows;
+    Params p;
+    p.add(values.data(parts_.out)).add(values.data(parts_.x));
+    p.add(scale_ >= 0 ? values.data(scale_) : nullptr);
+    for (const Product& product : products_) p.add(values.data(product.weight));
+    for (const Product& product : products_) {
+      p.add(product.scales >= 0 ? values.data(product.scales) : nullptr);
+    }
+    for (int32_t v : text_.inputs) {
+      if (product_of(v) >= 0) continue;
+      int64_t row = 0, column = 0;
+      steps(values, v, rows, &row, &column);
+      p.add(values.data(v)).add(row).add(column);
+    }
+    p.add(rows).add(parts_.n).add(slots(rows)).add(epsilon_);
+    for (const Product& product : products_) p.add(product.alpha);
+    Grid grid{processors_, 1, kThreads};
+    // More than half of what a multiprocessor has: two blocks on one of them, and none on another,
+    // is the worst that can happen to kernels that begin early.
+    grid.shared =
+        static_cast<uint32_t>(std::max(shared_of(padded, slots(rows)), shared_ / 2 + 1024));
+    run.launch(*module, padded == 1 ? "gemv1" : "gemv4", grid, p);
+  }
+
+ private:
+  struct Product {
+    int32_t weight, scales, out;
+    bool turn;
+    double alpha;
+  };
+  static bool is_turned(const Node& node) {
+    if (node.op == NEF_OP_MATMUL) return true;
+    const unsigned slot =
+        node.op == NEF_OP_GEMM ? unsigned{NEF_GEMM_TRANS_B} : unsigned{NEF_FUSED_MATMUL_TRANS_B};
+    return nef_attr_int(node.attrs(), slot, 0) == 0;
+  }
+  static double alpha(const Node& node) {
+    if (node.op == NEF_OP_MATMUL || node.op == NEF_OP_MATMUL_NBITS) return 1;
+    return nef_attr_float(
+        node.attrs(),
+        node.op == NEF_OP_GEMM ? unsigned{NEF_GEMM_ALPHA} : unsigned{NEF_FUSED_MATMUL_ALPHA}, 1);
+  }
+  int64_t rows_of(const Values& values) const { return values.count(parts_.x) / parts_.k; }
+  int product_of(int32_t value) const {
+    for (size_t i = 0; i < products_.size(); ++i) {
+      if (products_[i].out == value) return static_cast<int>(i);
+    }
+    return -1;
+  }
+  // Steps of a tensor that the tail reads, along the result's rows and columns.
+  bool steps(const Values& values, int32_t v, int64_t rows, int64_t* row, int64_t* column) const {
+    const Dims dims = values.dims(v), out = values.dims(parts_.out);
+    const int64_t count = dims.count();
+    *row = *column = 0;
+    if (count == 1) return true;
+    if (dims.rank == 0 || dims.rank > out.rank || dims.at[dims.rank - 1] != parts_.n) return false;
+    *column = 1;
+    if (count == parts_.n) return true;
+    *row = parts_.n;
+    return count == rows * parts_.n;
+  }
+  int64_t shared_of(int64_t padded, int64_t slots) const {
+    const int64_t share = 32 * 16 / parts_.bits,
+                  vectors = (parts_.k / 8 + share - 1) / share * share;
+    const int64_t scales = parts_.bits == 16 ? 0 : kSlot * 8 / parts_.bits / kBlock * 2;
+    return kWarps * slots * (kSlot + scales + 8) + padded * (vectors * 16 + kWarps * 8);
+  }
+  // As many as fit: the depth of the ring hardly matters from two on.
+  int64_t slots(int64_t rows) const {
+    int64_t n = kMostSlots;
+    while (n > 0 && shared_of(rows == 1 ? 1 : kMostRows, n) > shared_) --n;
+    return n;
+  }
+
+  void make_source(const Region& region) {
+    std::string arguments, call, externals, loads;
+    int k = 0;
+    for (size_t i = 0; i < text_.inputs.size(); ++i) {
+      const int32_t v = text_.inputs[i];
+      const nef_dtype t = region.values[static_cast<size_t>(v)].dtype;
+      const std::string comma = i == 0 ? "" : ", ", name = "x" + std::to_string(i);
+      arguments += comma + register_type(t) + " " + name;
+      const int product = product_of(v);
+      if (product >= 0) {
+        call += comma + "my[" + std::to_string(product) + "]";
+        continue;
+      }
+      const std::string e = std::to_string(k++);
+      externals += std::string("const ") + memory_type(t) + "* e" + e + "; i64 row" + e +
+                   "; i64 column" + e + "; ";
+      loads += std::string("const ") + register_type(t) + " l" + e + " = ld(p.e" + e +
+               "[mine * p.row" + e + " + r * p.column" + e + "]);\n    ";
+      call += comma + "l" + e;
+    }
+    const nef_dtype out = region.values[static_cast<size_t>(parts_.out)].dtype;
+    source_ = std::string(kBulkText) +
+              fill(kGemvText, {{"T", memory_type(dtype_)},
+                               {"HIGH", dtype_ == NEF_BFLOAT16 ? "return f32_of(v & 0xffff0000u);"
+                                                               : "return low(v >> 16);"},
+                               {"R", register_type(out)},
+                               {"O", memory_type(out)},
+                               {"ARGS", arguments},
+                               {"BODY", text_.body},
+                               {"EXTERNALS", externals},
+                               {"LOADS", loads},
+                               {"CALL", call},
+                               {"C", std::to_string(products_.size())},
+                               {"K", std::to_string(parts_.k)},
+                               {"BITS", std::to_string(parts_.bits)},
+                               {"NORM", scale_ >= 0 ? "1" : "0"}});
+  }
+
+  Parts parts_;
+  const int64_t processors_, shared_;
+  nef_dtype dtype_ = NEF_BFLOAT16;
+  ElementwiseText text_;
+  std::vector<Product> products_;
+  int32_t scale_ = -1;
+  double epsilon_ = 0;
+  std::string source_;
+};
+
+// A product of an activation with a constant matrix.
+bool is_weight_product(const Region& region, const Node& node) {
+  if (!is_product(node.op) || node.has_input(2)) return false;
+  const Value& x = region.input(node, 0);
+  const Value& w = region.input(node, 1);
+  if (w.kind != NEF_VALUE_CONSTANT || w.rank() != 2 || x.rank() < 1) return false;
+  if (x.dtype != NEF_BFLOAT16 && x.dtype != NEF_FLOAT16) return false;
+  if (node.op == NEF_OP_GEMM) return nef_attr_int(node.attrs(), NEF_GEMM_TRANS_A, 0) == 0;
+  if (node.op == NEF_OP_FUSED_MATMUL) {
+    return nef_attr_int(node.attrs(), NEF_FUSED_MATMUL_TRANS_A, 0) == 0;
+  }
+  return true;
+}
+
+// The same with packed weights: 4 or 8 bits, blocks of 32, the middle standing for zero.
+bool is_packed_product(const Region& region, const Node& node) {
+  if (node.op != NEF_OP_MATMUL_NBITS) return false;
+  if (node.has_input(3) || node.has_input(4) || node.has_input(5)) return false;
+  const Value& x = region.input(node, 0);
+  const int64_t bits = nef_attr_int(node.attrs(), NEF_MATMUL_NBITS_BITS, 4);
+  return is_narrow(x.dtype) && region.input(node, 2).dtype == x.dtype &&
+         region.input(node, 1).kind == NEF_VALUE_CONSTANT &&
+         region.input(node, 2).kind == NEF_VALUE_CONSTANT && (bits == 4 || bits == 8) &&
+         nef_attr_int(node.attrs(), NEF_MATMUL_NBITS_BLOCK_SIZE, 0) == kBlock &&
+         nef_attr_int(node.attrs(), NEF_MATMUL_NBITS_K, 0) % 256 == 0;
+}
+
+// What a product with a constant sums over, how wide its result is, and the bits of a weight.
+struct Extent {
+  int64_t k, n, bits;
+  bool operator==(const Extent&) const = default;
+};
+
+// Normalises the last axis with a constant scale.
+bool is_row_norm(const Region& region, const Node& node) {
+  if (node.op != NEF_OP_RMS_NORMALIZATION || region.input(node, 0).dtype != NEF_BFLOAT16) {
+    return false;
+  }
+  const Value& x = region.input(node, 0);
+  const Value& scale = region.input(node, 1);
+  const int64_t axis = nef_attr_int(node.attrs(), NEF_RMS_NORMALIZATION_AXIS, -1);
+  return front_axis(axis, x.rank()) == x.rank() - 1 && scale.kind == NEF_VALUE_CONSTANT &&
+         scale.rank() == 1 && scale.dtype == x.dtype;
+}
+
+bool Gemv::matches(const Region& region, Parts& parts) {
+  for (const Node& node : region.nodes) {
+    if (is_weight_product(region, node) || is_packed_product(region, node)) {
+      parts.products.push_back(&node);
+    } else if (is_row_norm(region, node)) {
+      if (parts.norm != nullptr) return false;
+      parts.norm = &node;
+    } else if (is_elementwise(node.op)) parts.tail.push_back(&node);
+    else return false;
+    for (int32_t v : node.outputs) {
+      if (v >= 0 && region.values[static_cast<size_t>(v)].kind == NEF_VALUE_OUTPUT) parts.out = v;
+    }
+  }
+  if (parts.products.empty() || parts.products.size() > 2 || parts.out < 0) return false;
+  const Node& first = *parts.products[0];
+  parts.x = first.inputs[0];
+  const auto extent = [&](const Node& p) -> Extent {
+    if (p.op == NEF_OP_MATMUL_NBITS) {
+      return {nef_attr_int(p.attrs(), NEF_MATMUL_NBITS_K, 0),
+              nef_attr_int(p.attrs(), NEF_MATMUL_NBITS_N, 0),
+              nef_attr_int(p.attrs(), NEF_MATMUL_NBITS_BITS, 4)};
+    }
+    const Value& w = region.input(p, 1);
+    return is_turned(p) ? Extent{w.dims[0], w.dims[1], 16} : Extent{w.dims[1], w.dims[0], 16};
+  };
+  const Extent all = extent(first);
+  parts.k = all.k;
+  parts.n = all.n;
+  parts.bits = all.bits;
+  if (parts.k <= 0 || parts.n <= 0 || parts.k % 8 != 0) return false;
+  for (const Node* p : parts.products) {
+    if (p->inputs[0] != parts.x || !(extent(*p) == all)) return false;
+  }
+  const auto reads = [&](const Node& node, int32_t v) {
+    return std::find(node.inputs.begin(), node.inputs.end(), v) != node.inputs.end();
+  };
+  if (parts.norm != nullptr) {
+    if (parts.norm->outputs[0] != parts.x) return false;
+    const int32_t normed = parts.x;
+    parts.x = parts.norm->inputs[0];
+    for (const Node* n : parts.tail) {
+      if (reads(*n, normed)) return false;
+    }
+  }
+  // Rows of x: its last axis is the sum's.
+  const Value& x = region.values[static_cast<size_t>(parts.x)];
+  if (x.kind == NEF_VALUE_INTERNAL || x.dims.back() != parts.k) return false;
+  return true;
+}
+
+}  // namespace
+
+void turn_matrix(Device& device, Module& module, void* to, const void* from, int64_t rows,
+                 int64_t columns) {
+  Params p;
+  p.add(to).add(from).add(rows).add(columns);
+  const int64_t tiles = (rows + 31) / 32 * ((columns + 31) / 32);
+  device.launch(module.function("turn_weights"), {std::min<int64_t>(tiles, 1 << 20), 1, 256},
+                p.data(), p.bytes(), device.default_stream());
+}
+
+std::unique_ptr<Stage> gemv_stage(const Region& region, const DeviceInfo& device) {
+  Gemv::Parts parts;
+  if (!device.bulk_copies || !Gemv::matches(region, parts)) return nullptr;
+  auto stage = std::make_unique<Gemv>(region, std::move(parts), device);
+  return stage;
+}
+
+}  // namespace nef::gpu

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "backends/gpu/stage.h"
+
+// One kernel for a whole region in place of its stages, where shapes allow: what a step of decoding
+// needs. Each is null when the region is something else or the device lacks what it takes.
+namespace nef::gpu {
+
+// A norm, products with constant matrices, elementwise nodes on their results; a few rows.
+std::unique_ptr<Stage> gemv_stage(const Region& region, const DeviceInfo& device);
+// Writes a matrix of 16-bit numbers by columns, with the code of such a stage.
+void turn_matrix(Device& device, Module& module, void* to, const void* from, int64_t rows,
+                 int64_t columns);
+// Attention of one query to many keys; a Slice may make the queries.
+std::unique_ptr<Stage> decode_attention_stage(const Region& region, const DeviceInfo& device);
+
+// Text for copies by the copy engine, and of the products' kernel.
+extern const char* const kBulkText;
+extern const char* const kGemvText;
+
+}  // namespace nef::gpu

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/runtime/sequence.h"
+
+#include <limits>
+#include <utility>
+
+#include "engine/ir/error.h"
+
+namespace nef::runtime {
+
+using compile::Program;
+using compile::SlotKind;
+using compile::Step;
+
+namespace {
+
+constexpr uint32_t kNever = std::numeric_limits<uint32_t>::max();
+constexpr size_t kMessageBytes = 512;
+
+bool records(const plan::Device& device) {
+  const nef_backend& b = *device.backend;
+  return !device.host_memory() && b.record_begin != nullptr && b.record_end != nullptr &&
+         b.replay != nullptr && b.recording_free != nullptr;
+}
+
+// Memory that is the same in every run of a frame.
+bool lasting(SlotKind kind) {
+  return kind == SlotKind::Arena || kind == SlotKind::Constant || kind == SlotKind::Shape;
+}
+
+bool may_be_noted(const Program& p, const Step& step) {
+  if (step.kind != Step::Kind::Launch || !records(*p.devices[step.device])) return false;
+  const auto values = p.regions.values_of(p.regions.list[step.region]);
+  for (uint32_t i = 0; i < step.value_count; ++i) {
+    const uint32_t slot = p.step_values[step.first_value + i].slot;
+    if (slot == ir::kNone) continue;
+    if (!lasting(p.slots[slot].kind)) return false;
+    // A host input counts with what it holds at launch: that must not change either.
+    if (values[i].host != 0 && p.slots[slot].kind == SlotKind::Arena) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::vector<Sequence> find_sequences(const Program& p) {
+  std::vector<Sequence> out;
+  // Steps side by side are on several threads, and late sizes move memory within a run.
+  if (p.options.parallel_branches > 1 || p.levels > 1) return out;
+  const auto count = static_cast<uint32_t>(p.steps.size());
+  for (uint32_t s = 0; s < count; ++s) {
+    if (!may_be_noted(p, p.steps[s])) continue;
+    const uint32_t begin = s;
+    while (s + 1 < count && p.steps[s + 1].device == p.steps[begin].device &&
+           may_be_noted(p, p.steps[s + 1])) {
+      ++s;
+    }
+    if (s > begin) out.push_back({begin, s + 1});
+  }
+  return out;
+}
+
+Recorded::Recorded(Recorded&& other) noexcept
+    : device_(std::exchange(other.device_, nullptr)),
+      handle_(std::exchange(other.handle_, nullptr)),
+      runs_(other.runs_) {}
+
+void Recorded::reset() {
+  if (handle_ != nullptr) {
+    const auto lock = device_->lock();
+    device_->backend->recording_free(handle_);
+  }
+  device_ = nullptr;
+  handle_ = nullptr;
+  runs_ = 0;
+}
+
+bool Recorded::due() {
+  if (runs_ == kNever) return false;
+  return ++runs_ == 2;
+}
+
+void Recorded::begin(const plan::Device& device) {
+  const auto lock = device.lock();
+  if (device.backend->record_begin(device.index, nullptr) == NEF_OK) device_ = &device;
+  else runs_ = kNever;
+}
+
+// A recording that cannot be made is no failure: the steps are launched one by one as before.
+void Recorded::end() {
+  const auto lock = device_->lock();
+  if (device_->backend->record_end(device_->index, &handle_, nullptr) == NEF_OK) return;
+  handle_ = nullptr;
+  runs_ = kNever;
+}
+void Recorded::abandon() {
+  const auto lock = device_->lock();
+  device_->backend->record_end(device_->index, nullptr, nullptr);
+  runs_ = kNever;
+}
+
+void Recorded::replay() const {
+  char message[kMessageBytes] = "";
+  nef_backend_error err{message, sizeof message};
+  const auto lock = device_->lock();
+  const nef_code code = device_->backend->replay(handle_, &err);
+  if (code != NEF_OK) fail(code, "run", cat(device_->name, ": ", message));
+}
+
+}  // namespace nef::runtime

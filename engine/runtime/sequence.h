@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/compile/program.h"
+
+namespace nef::runtime {
+
+// Steps [begin, end): launches on one device that nothing interrupts. From the third run of a frame
+// on they are queued as one.
+struct Sequence {
+  uint32_t begin, end;
+};
+
+// The sequences of a program, in order. Their launches read and write memory of a frame and
+// constants only, so that what one run of a frame did can be done again as it was.
+std::vector<Sequence> find_sequences(const compile::Program& program);
+
+// What a backend noted of a sequence, for one frame. Owned by the frame; one thread at a time.
+class Recorded {
+ public:
+  Recorded() = default;
+  ~Recorded() { reset(); }
+  Recorded(Recorded&& other) noexcept;
+  Recorded& operator=(Recorded&&) = delete;
+
+  // The first run warms up, the second is noted and then replayed; false = the caller launches the
+  // steps itself. `launch(step)` launches one; what it throws while noting only ends the noting.
+  template <typename Launch>
+  bool run(const plan::Device& device, const Sequence& steps, const Launch& launch) {
+    if (handle_ == nullptr && (!due() || !record(device, steps, launch))) return false;
+    replay();
+    return true;
+  }
+  void reset();
+
+ private:
+  bool due();
+  void replay() const;
+  void begin(const plan::Device& device);
+  void end();
+  void abandon();
+
+  template <typename Launch>
+  bool record(const plan::Device& device, const Sequence& steps, const Launch& launch) {
+    begin(device);
+    if (device_ == nullptr) return false;
+    try {
+      for (uint32_t s = steps.begin; s < steps.end; ++s) launch(s);
+    } catch (...) {
+      abandon();
+      return false;
+    }
+    end();
+    return handle_ != nullptr;
+  }
+
+  const plan::Device* device_ = nullptr;
+  nef_backend_recording* handle_ = nullptr;
+  uint32_t runs_ = 0;
+};
+
+}  // namespace nef::runtime

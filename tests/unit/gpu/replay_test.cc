@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Launches that are noted in the second run of a program and replayed from then on: results stay
+// those of the inputs at hand, and a failure ends as it would without. On the GPU kernels that run
+// on the host.
+#include <gtest/gtest.h>
+#include <nef/nef.h>
+
+#include <string>
+#include <vector>
+
+namespace {
+
+void ok(nef_status* st) { ASSERT_EQ(st, nullptr) << nef_status_message(st); }
+
+nef_tensor* op(const char* name, const std::vector<nef_tensor*>& inputs) {
+  nef_tensor* out = nullptr;
+  ok(nef_op_call(name, inputs.data(), inputs.size(), nullptr, 0, "", 1, &out));
+  return out;
+}
+
+class Replay : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() { ok(nef_backend_load(NEF_TEST_PLUGIN_DIR "/gpu_on_host.so")); }
+  nef_tensor* input(const char* name, nef_dtype dtype, int64_t n) {
+    const nef_dim dims[1] = {{n, nullptr, 0, 0}};
+    nef_tensor* t = nullptr;
+    ok(nef_tensor_input(name, dtype, 1, dims, &t));
+    return keep(t);
+  }
+  nef_tensor* floats(const std::vector<float>& v) {
+    const auto n = static_cast<int64_t>(v.size());
+    nef_tensor* t = nullptr;
+    ok(nef_tensor_create(NEF_FLOAT32, 1, &n, v.data(), &t));
+    return keep(t);
+  }
+  nef_tensor* keep(nef_tensor* t) {
+    kept_.push_back(t);
+    return t;
+  }
+  void compile(nef_tensor* y) {
+    const nef_tensor* outputs[1] = {y};
+    const char* names[1] = {"y"};
+    nef_graph* graph = nullptr;
+    ok(nef_graph_capture(outputs, names, 1, &graph));
+    nef_compile_options options;
+    nef_compile_options_init(&options, sizeof options);
+    options.device = "gpuhost";
+    options.strict = 1;
+    ok(nef_graph_compile(graph, &options, &program));
+    nef_graph_release(graph);
+  }
+  void TearDown() override {
+    nef_program_release(program);
+    for (nef_tensor* t : kept_) nef_tensor_release(t);
+  }
+
+  nef_program* program = nullptr;
+
+ private:
+  std::vector<nef_tensor*> kept_;
+};
+
+TEST_F(Replay, EveryRunSeesItsOwnInputs) {
+  // Three launches: sums cannot be fused with what reads them again.
+  nef_tensor* x = input("x", NEF_FLOAT32, 4);
+  nef_tensor* weights = keep(op("softmax", {x}));
+  nef_tensor* norm = keep(op("softmax", {keep(op("mul", {weights, x}))}));
+  compile(keep(op("sub", {norm, x})));
+  for (int run = 0; run < 6; ++run) {
+    const float v = static_cast<float>(run);
+    nef_tensor* given = floats({v, v, v, v});
+    nef_tensor* y = nullptr;
+    ok(nef_program_run(program, &given, 1, &y, 1));
+    float out[4];
+    ok(nef_tensor_read(keep(y), out, sizeof out));
+    for (float f : out) EXPECT_FLOAT_EQ(f, 0.25f - v) << "run " << run;
+  }
+}
+
+TEST_F(Replay, AnIndexOutOfRangeIsNoticedInAReplay) {
+  nef_tensor* i = input("i", NEF_INT64, 2);
+  nef_tensor* picked = keep(op("gather", {floats({1, 2, 3}), i}));
+  compile(keep(op("softmax", {keep(op("softmax", {picked}))})));
+  for (int run = 0; run < 6; ++run) {
+    const int64_t indices[2] = {0, run == 4 ? 7 : 1}, n = 2;
+    nef_tensor *given = nullptr, *y = nullptr;
+    ok(nef_tensor_create(NEF_INT64, 1, &n, indices, &given));
+    keep(given);
+    nef_status* st = nef_program_run(program, &given, 1, &y, 1);
+    if (run == 4) {
+      ASSERT_NE(st, nullptr);
+      EXPECT_EQ(nef_status_code(st), NEF_OUT_OF_RANGE);
+      nef_status_release(st);
+    } else {
+      ok(st);
+      keep(y);
+    }
+  }
+}
+
+}  // namespace
