@@ -33,10 +33,10 @@ function(nef_path_as dir name)
     "-ffile-prefix-map=${dir}=${name}" "-ffile-prefix-map=${relative}=${name}")
 endfunction()
 nef_path_as("${PROJECT_SOURCE_DIR}" nef)
-# The compiler runs in the build folder, whose name debug information tells: ccache may take an
-# object from a build folder of another name.
+# Debug information tells where the compiler ran and how it was told of a file; the products are
+# stripped of it, but the linker's build id is a hash of it too.
 if(NEF_REPRODUCIBLE)
-  target_compile_options(nef_hidden INTERFACE "-ffile-prefix-map=${PROJECT_BINARY_DIR}=build")
+  target_compile_options(nef_hidden INTERFACE -g0)
 endif()
 
 # Sanitizers apply to everything, third-party sources included.
