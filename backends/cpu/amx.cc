@@ -177,12 +177,17 @@ void pack_b(nef_dtype dtype, const void* b, int64_t row, int64_t col, int64_t k,
 }
 
 void pack_a_bytes(const uint8_t* a, int64_t row, int64_t m, int64_t k, uint8_t* out) {
-  const int64_t depth = amx_byte_depth(k);
-  std::fill_n(out, round_up(m, kAmxTile) * depth, uint8_t{0});
-  for (int64_t i = 0; i < m; ++i) {
+  const int64_t depth = amx_byte_depth(k), whole = k / kRowBytes * kRowBytes;
+  for (int64_t i = 0; i < round_up(m, kAmxTile); ++i) {
     uint8_t* dst = out + i / kAmxTile * kAmxTile * depth + i % kAmxTile * kRowBytes;
-    for (int64_t p = 0; p < k; p += kRowBytes, dst += kTileBytes) {
-      std::memcpy(dst, a + i * row + p, static_cast<size_t>(std::min(kRowBytes, k - p)));
+    const uint8_t* src = a + i * row;
+    int64_t p = 0;
+    for (; i < m && p < whole; p += kRowBytes, dst += kTileBytes) {
+      std::memcpy(dst, src + p, kRowBytes);
+    }
+    for (; p < depth; p += kRowBytes, dst += kTileBytes) {
+      std::memset(dst, 0, kRowBytes);
+      if (i < m && p < k) std::memcpy(dst, src + p, static_cast<size_t>(k - p));
     }
   }
 }

@@ -6,6 +6,7 @@
 #include "backends/cpu/amx.h"
 #include "backends/cpu/gemm_tasks.h"
 #include "backends/cpu/matmul.h"
+#include "backends/cpu/norm_rows.h"
 
 namespace nef::cpu {
 namespace {
@@ -54,13 +55,30 @@ class AmxMatmulPrepared final : public Prepared {
       return;
     }
     if (!prepacked()) pack_b(s, b, p.b);
-    multiply(s, static_cast<const char*>(a), prepacked() ? packed_.data() : p.b, c, tile, &steps,
-             p.a);
-    if (native()) return;
-    store_floats_parallel(dtype_, c, values_.count(values, spec().out), values[spec().out].data);
+    const uint16_t* packed = prepacked() ? packed_.data() : p.b;
+    if (native()) return multiply(s, static_cast<const char*>(a), packed, c, tile, &steps, p.a);
+    const Narrowed narrowed = {tile, &steps, values[spec().out].data, s.n, dtype_};
+    multiply(s, static_cast<const char*>(a), packed, c, Narrowed::finish, &narrowed, p.a);
   }
 
  private:
+  // Blocks of C become elements of the output while they are in cache.
+  struct Narrowed {
+    TileFn<float> tile;
+    const EpilogueRun<float>* steps;
+    void* out;
+    int64_t n;
+    nef_dtype dtype;
+
+    static void finish(const void* context, int64_t row, int64_t col, int64_t rows, int64_t cols,
+                       float* c, int64_t ldc) {
+      const auto& self = *static_cast<const Narrowed*>(context);
+      if (self.tile != nullptr) self.tile(self.steps, row, col, rows, cols, c, ldc);
+      for (int64_t i = 0; i < rows; ++i) {
+        store_floats(self.dtype, c + i * ldc, cols, self.out, (row + i) * self.n + col);
+      }
+    }
+  };
   struct Pieces {
     uint16_t *a, *b;
     float *bias, *c;
