@@ -31,6 +31,7 @@ struct AmxBlock {
   int64_t row0 = 0, col0 = 0;  // position of C in the whole matrix, for `tile`
   TileFn<float> tile = nullptr;
   const void* context = nullptr;
+  int64_t a_row = 0;  // not 0: A is not packed, and its rows lie so far apart; see reads_rows
 };
 
 // The same of 8-bit integers, exact sums that wrap at 32 bits. A tile is 64 elements deep, and four
@@ -42,11 +43,16 @@ struct AmxByteBlock {
   bool a_signed = false, b_signed = false;
   int32_t* c = nullptr;
   int64_t ldc = 0;
+  int64_t a_row = 0;  // as in AmxBlock
 };
 
 struct AmxOps {
   const char* name;  // of what multiplies
   bool tiles;        // on AMX: many times as fast as float32, not only twice
+
+  // Can A be read as it lies, contiguous rows of `bytes` bytes? Vectors can, if rows fill whole
+  // tile rows and do not all fall into the same places of the caches.
+  bool reads_rows(int64_t bytes) const { return !tiles && bytes % 64 == 0 && bytes % 4096 != 0; }
   // A[m][k], element (i, p) at a[i * row + p * col]; float32 or bfloat16.
   void (*pack_a)(nef_dtype dtype, const void* a, int64_t row, int64_t col, int64_t m, int64_t k,
                  uint16_t* out);

@@ -34,6 +34,13 @@ struct Problem {
   const uint8_t *a, *b;
   int32_t* c;
   int64_t ldc;
+  int64_t a_row, a_step;  // bytes between rows of A, and between 64 bytes of a row and the next 64
+  bool packed;
+
+  const uint8_t* row(int64_t i) const {
+    if (!packed) return a + i * a_row;
+    return a + i / kAmxTile * kAmxTile * depth + i % kAmxTile * kRowBytes;
+  }
 };
 
 // What is added to the sums of each column of a group, and to those of each row.
@@ -84,10 +91,9 @@ struct Bytes {
   NEF_DOTS static void move_rows(const Problem& g, int64_t first, int64_t count, Moved* moved) {
     if constexpr (!kUnsignedB) return;
     for (int64_t i = 0; i < count; ++i) {
-      const int64_t row = first + i;
-      const uint8_t* x = g.a + row / kAmxTile * kAmxTile * g.depth + row % kAmxTile * kRowBytes;
+      const uint8_t* x = g.row(first + i);
       Sum sum = zero();
-      for (int64_t p = 0; p < g.depth; p += kRowBytes, x += kTileBytes) {
+      for (int64_t p = 0; p < g.depth; p += kRowBytes, x += g.a_step) {
         sum = dot(sum, a(_mm512_loadu_si512(x)), _mm512_set1_epi8(1));
       }
       const auto total = static_cast<uint32_t>(_mm512_reduce_add_epi32((__m512i)sum));
@@ -137,22 +143,23 @@ NEF_DOTS inline void store(const Place& to, int64_t i, typename Kind::Sum p, typ
 // kCount rows of a row tile by a panel, over all of the depth. The sums have names, as arrays of
 // vectors spill.
 template <class Kind, int kCount>
-[[gnu::noinline]] NEF_DOTS void several_rows(int64_t depth, const uint8_t* a, const uint8_t* b,
+[[gnu::noinline]] NEF_DOTS void several_rows(const Problem& g, const uint8_t* a, const uint8_t* b,
                                              const Place& to) {
 #define NEF_EACH(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
 #define NEF_DECLARE(i) auto p##i = Kind::zero(), q##i = Kind::zero();
   NEF_EACH(NEF_DECLARE)
-  for (int64_t at = 0; at < depth; at += kRowBytes, a += kTileBytes, b += 2 * kTileBytes) {
+  const int64_t a_row = g.a_row, a_step = g.a_step;
+  for (int64_t at = 0; at < g.depth; at += kRowBytes, a += a_step, b += 2 * kTileBytes) {
     for (int64_t step = 0; step < kSteps; ++step) {
       _mm_prefetch(b + kAhead + step * kRowBytes, _MM_HINT_T0);
       _mm_prefetch(b + kAhead + kTileBytes + step * kRowBytes, _MM_HINT_T0);
       const __m512i b0 = Kind::b(_mm512_loadu_si512(b + step * kRowBytes));
       const __m512i b1 = Kind::b(_mm512_loadu_si512(b + kTileBytes + step * kRowBytes));
-#define NEF_ROW(i)                                                \
-  if constexpr (i < kCount) {                                     \
-    const __m512i x = spread<Kind>(a + i * kRowBytes + 4 * step); \
-    p##i = Kind::dot(p##i, x, b0);                                \
-    q##i = Kind::dot(q##i, x, b1);                                \
+#define NEF_ROW(i)                                            \
+  if constexpr (i < kCount) {                                 \
+    const __m512i x = spread<Kind>(a + i * a_row + 4 * step); \
+    p##i = Kind::dot(p##i, x, b0);                            \
+    q##i = Kind::dot(q##i, x, b1);                            \
   }
       NEF_EACH(NEF_ROW)
     }
@@ -166,10 +173,10 @@ template <class Kind, int kCount>
 
 // One row: four steps at once, since two sums alone would wait on each other.
 template <class Kind>
-[[gnu::noinline]] NEF_DOTS void one_row(int64_t depth, const uint8_t* a, const uint8_t* b,
+[[gnu::noinline]] NEF_DOTS void one_row(const Problem& g, const uint8_t* a, const uint8_t* b,
                                         const Place& to) {
   NEF_EACH(NEF_DECLARE)
-  for (int64_t at = 0; at < depth; at += kRowBytes, a += kTileBytes, b += 2 * kTileBytes) {
+  for (int64_t at = 0; at < g.depth; at += kRowBytes, a += g.a_step, b += 2 * kTileBytes) {
     for (int64_t step = 0; step < kSteps; step += 4) {
 #define NEF_STEP(i)                                                            \
   {                                                                            \
@@ -193,17 +200,17 @@ template <class Kind>
 #undef NEF_EACH
 
 template <class Kind>
-NEF_DOTS void run_rows(int64_t count, int64_t depth, const uint8_t* a, const uint8_t* b,
+NEF_DOTS void run_rows(int64_t count, const Problem& g, const uint8_t* a, const uint8_t* b,
                        const Place& to) {
   switch (count) {
-    case 1: return one_row<Kind>(depth, a, b, to);
-    case 2: return several_rows<Kind, 2>(depth, a, b, to);
-    case 3: return several_rows<Kind, 3>(depth, a, b, to);
-    case 4: return several_rows<Kind, 4>(depth, a, b, to);
-    case 5: return several_rows<Kind, 5>(depth, a, b, to);
-    case 6: return several_rows<Kind, 6>(depth, a, b, to);
-    case 7: return several_rows<Kind, 7>(depth, a, b, to);
-    default: return several_rows<Kind, 8>(depth, a, b, to);
+    case 1: return one_row<Kind>(g, a, b, to);
+    case 2: return several_rows<Kind, 2>(g, a, b, to);
+    case 3: return several_rows<Kind, 3>(g, a, b, to);
+    case 4: return several_rows<Kind, 4>(g, a, b, to);
+    case 5: return several_rows<Kind, 5>(g, a, b, to);
+    case 6: return several_rows<Kind, 6>(g, a, b, to);
+    case 7: return several_rows<Kind, 7>(g, a, b, to);
+    default: return several_rows<Kind, 8>(g, a, b, to);
   }
 }
 
@@ -223,9 +230,7 @@ NEF_DOTS void rows_by_panel(const Problem& g, int64_t i, int64_t count, int64_t 
            columns,
            rows};
   for (int64_t r = 0; r < count; r += kRows) {
-    const int64_t row = i + r;
-    const uint8_t* a = g.a + row / kAmxTile * kAmxTile * g.depth + row % kAmxTile * kRowBytes;
-    run_rows<Kind>(std::min(kRows, count - r), g.depth, a, panel, to);
+    run_rows<Kind>(std::min(kRows, count - r), g, g.row(i + r), panel, to);
     to.c += kRows * g.ldc;
     to.rows += kRows;
   }
@@ -261,16 +266,26 @@ void multiply_bytes(const Problem& g) {
   multiply_all<Bytes<kSignedA, kUnsignedB>>(g, [](int64_t, int64_t, int64_t, int64_t) {});
 }
 
+template <class Block>
+Problem make_problem(const Block& g, const uint8_t* a, int64_t row_bytes, int64_t depth) {
+  const bool packed = row_bytes == 0;
+  return {g.m,
+          g.n,
+          depth,
+          a,
+          reinterpret_cast<const uint8_t*>(g.b),
+          reinterpret_cast<int32_t*>(g.c),
+          g.ldc,
+          packed ? kRowBytes : row_bytes,
+          packed ? kTileBytes : kRowBytes,
+          packed};
+}
+
 }  // namespace
 
 void multiply_by_vectors(const AmxBlock& g) {
-  const Problem problem = {g.m,
-                           g.n,
-                           2 * amx_depth(g.k),
-                           reinterpret_cast<const uint8_t*>(g.a),
-                           reinterpret_cast<const uint8_t*>(g.b),
-                           reinterpret_cast<int32_t*>(g.c),
-                           g.ldc};
+  const Problem problem =
+      make_problem(g, reinterpret_cast<const uint8_t*>(g.a), 2 * g.a_row, 2 * amx_depth(g.k));
   multiply_all<Floats>(problem, [&](int64_t i, int64_t rows, int64_t j, int64_t cols) {
     if (g.tile == nullptr) return;
     g.tile(g.context, g.row0 + i, g.col0 + j, rows, cols, g.c + i * g.ldc + j, g.ldc);
@@ -278,7 +293,7 @@ void multiply_by_vectors(const AmxBlock& g) {
 }
 
 void multiply_bytes_by_vectors(const AmxByteBlock& g) {
-  const Problem problem = {g.m, g.n, amx_byte_depth(g.k), g.a, g.b, g.c, g.ldc};
+  const Problem problem = make_problem(g, g.a, g.a_row, amx_byte_depth(g.k));
   if (g.a_signed) {
     g.b_signed ? multiply_bytes<true, false>(problem) : multiply_bytes<true, true>(problem);
   } else {

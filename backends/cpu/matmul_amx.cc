@@ -162,6 +162,7 @@ class AmxMatmulPrepared final : public Prepared {
     const Cut size = cut(s);
     const int64_t across = ceil_div(s.n, size.cols), down = ceil_div(s.m, size.rows);
     const int64_t depth = amx_depth(s.k);
+    const bool in_place = !native() && !s.trans_a && ops_->reads_rows(2 * s.k);
     run_tasks(slots_, size.tasks(s), [&](int64_t slot, int64_t task) {
       const int64_t batch = task / across / down;
       const int64_t row = task / across % down * size.rows, col = task % across * size.cols;
@@ -169,10 +170,15 @@ class AmxMatmulPrepared final : public Prepared {
       g.m = std::min(size.rows, s.m - row);
       g.n = std::min(size.cols, s.n - col);
       g.k = s.k;
-      uint16_t* packed = a_buffers + slot * amx_a_size(most_rows(s), s.k);
-      ops_->pack_a(dtype_, at(a, s.a_matrix(batch) * s.m * s.k + row * s.a_row()), s.a_row(),
-                   s.a_k(), g.m, s.k, packed);
-      g.a = packed;
+      const char* rows = at(a, s.a_matrix(batch) * s.m * s.k + row * s.a_row());
+      if (in_place) {
+        g.a = reinterpret_cast<const uint16_t*>(rows);
+        g.a_row = s.a_row();
+      } else {
+        uint16_t* packed = a_buffers + slot * amx_a_size(most_rows(s), s.k);
+        ops_->pack_a(dtype_, rows, s.a_row(), s.a_k(), g.m, s.k, packed);
+        g.a = packed;
+      }
       g.b = b + s.b_matrix(batch) * amx_b_size(s.k, s.n) + col * depth;
       g.c = c + (batch * s.m + row) * s.n + col;
       g.ldc = s.n;

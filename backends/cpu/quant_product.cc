@@ -259,9 +259,14 @@ class ProductPrepared final : public Prepared {
     const int64_t line = shape.a_matrix(batch) * shape.m + row, mb = shape.b_matrix(batch);
     const int64_t at = (batch * shape.m + row) * s.n + col;
     const uint8_t* src = bytes(values, ids_.a) + line * s.k;
-    amx_->pack_a_bytes(src, s.k, g.m, s.k, a);
     g.k = s.k;
-    g.a = a;
+    if (amx_->reads_rows(s.k)) {
+      g.a = src;
+      g.a_row = s.k;
+    } else {
+      amx_->pack_a_bytes(src, s.k, g.m, s.k, a);
+      g.a = a;
+    }
     g.b = amx_b_.data() + mb * amx_b_bytes(s.k, s.n) + col * amx_byte_depth(s.k);
     g.a_signed = is_signed(ids_.a);
     g.b_signed = is_signed(ids_.b);
