@@ -70,10 +70,10 @@ struct Floats {
 // taken once, are added.
 template <bool kSignedA, bool kUnsignedB>
 struct Bytes {
-  // Not __m512i, whose lanes have 64 bits: GCC then copies every sum in every step.
-  typedef uint32_t Sum __attribute__((vector_size(64)));
+  // The type that the instruction has in GCC, which else copies every sum in every step.
+  typedef int32_t Sum __attribute__((vector_size(64)));
   NEF_DOTS static Sum zero() { return Sum{}; }
-  NEF_DOTS static Sum add(Sum x, Sum y) { return x + y; }
+  NEF_DOTS static Sum add(Sum x, Sum y) { return (Sum)_mm512_add_epi32((__m512i)x, (__m512i)y); }
   NEF_DOTS static Sum dot(Sum sum, __m512i a, __m512i b) {
     return (Sum)_mm512_dpbusd_epi32((__m512i)sum, a, b);
   }
@@ -83,8 +83,8 @@ struct Bytes {
   NEF_DOTS static __m512i a(__m512i x) { return kSignedA ? turned(x) : x; }
   NEF_DOTS static __m512i b(__m512i x) { return kUnsignedB ? turned(x) : x; }
   NEF_DOTS static __m512i result(Sum sum, const uint32_t* columns, uint32_t row) {
-    if constexpr (kSignedA) sum += (Sum)_mm512_loadu_si512(columns);
-    if constexpr (kUnsignedB) sum += row;
+    if constexpr (kSignedA) sum = add(sum, (Sum)_mm512_loadu_si512(columns));
+    if constexpr (kUnsignedB) sum = add(sum, (Sum)_mm512_set1_epi32(static_cast<int>(row)));
     return (__m512i)sum;
   }
   // + 128 times the sum of a', and what both being moved adds: - 128 * 128 for each byte.
@@ -113,8 +113,10 @@ struct Bytes {
         high = dot(high, ones, b(_mm512_loadu_si512(row + kTileBytes)));
       }
     }
-    _mm512_store_si512(columns, (__m512i)(low * uint32_t(-128)));
-    _mm512_store_si512(columns + kAmxTile, (__m512i)(high * uint32_t(-128)));
+    const __m512i none = _mm512_setzero_si512();
+    _mm512_store_si512(columns, _mm512_sub_epi32(none, _mm512_slli_epi32((__m512i)low, 7)));
+    _mm512_store_si512(columns + kAmxTile,
+                       _mm512_sub_epi32(none, _mm512_slli_epi32((__m512i)high, 7)));
   }
 };
 
