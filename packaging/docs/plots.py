@@ -8,7 +8,7 @@ The file holds the rows that ./dev bench --json prints, one JSON object a line, 
 import html
 import json
 
-WIDTH, LEFT, RIGHT, ROW = 740, 260, 110, 26
+WIDTH, LEFT, RIGHT, ROW = 740, 230, 160, 26
 
 
 def read(path):
@@ -20,17 +20,20 @@ def number(value):
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
-def bar(y, share, kind, label):
-    width = max(1.0, share * (WIDTH - LEFT - RIGHT))
+def bar(y, share, kind, label, clear=0.0):
+    """A bar with its label behind it, and behind the share `clear`."""
+    full = WIDTH - LEFT - RIGHT
+    width = max(1.0, share * full)
     return (f'<rect class="{kind}" x="{LEFT}" y="{y}" width="{width:.1f}" height="{ROW // 2 - 2}" rx="2"/>'
-            f'<text class="soft" x="{LEFT + width + 6:.1f}" y="{y + 10}">{html.escape(label)}</text>')
+            f'<text class="soft" x="{LEFT + max(width, clear * full) + 6:.1f}" y="{y + 10}">{html.escape(label)}</text>')
 
 
 def ratios(rows):
     """A bar for each ratio and a line where both are equally fast."""
     most = max(1.2, max(row["ratio"] for row in rows))
     parts = [f'<text x="0" y="{ROW * i + 15}">{html.escape(row["name"])}</text>'
-             + bar(ROW * i + 5, row["ratio"] / most, "bar" if row["ratio"] >= 1 else "peer", f'{row["ratio"]:.2f} x {row["peer"]}')
+             + bar(ROW * i + 5, row["ratio"] / most, "bar" if row["ratio"] >= 1 else "peer",
+                   f'{row["ratio"]:.2f} x {row["peer"]}', 1 / most)
              for i, row in enumerate(rows)]
     one, height = LEFT + (WIDTH - LEFT - RIGHT) / most, ROW * len(rows)
     return parts + [f'<line class="one" x1="{one:.1f}" y1="0" x2="{one:.1f}" y2="{height}"/>'], height
