@@ -61,6 +61,7 @@ bool simplify_blocks(Graph& graph, const Options& options) {
     if (!branches) break;
     changed = true;
     graph = build::reinfer(graph);
+    simplify(graph, options);
     fold_constants(graph, options);
   }
   return changed;

@@ -9,16 +9,18 @@ namespace nef::optimize {
 
 namespace {
 
-// Constants fold before anything looks for patterns in them; cse comes after the patterns, which
-// do not mind sharing, and leaves dead nodes to "dead".
+// Products take transposed weights as they are, so transposes meet them before constants fold: a
+// copy would take memory for as long as the program. Constants fold before anything looks for
+// patterns in them; cse comes after the patterns, which do not mind sharing, and leaves dead nodes
+// to "dead".
 const Pass kPasses[] = {
     {"canonicalise", "drops nodes that change nothing, orders commutative operands", canonicalise,
      nullptr},
+    {"simplify", "merges transposes and reshapes, folds transposes into matmul", simplify,
+     can_simplify},
     {"fold", "computes constants and shape arithmetic ahead of time", fold_constants, can_fold},
     {"blocks", "moves constants into blocks, replaces an if whose condition is known",
      simplify_blocks, holds_blocks},
-    {"simplify", "merges transposes and reshapes, folds transposes into matmul", simplify,
-     can_simplify},
     {"conv", "makes constants that scale and shift channels part of a convolution", match_conv,
      can_have_conv},
     {"steps", "makes products of each step of a sequence by the same weights one product",

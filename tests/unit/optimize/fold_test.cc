@@ -44,6 +44,21 @@ TEST_F(Fold, AReshapedConstantKeepsItsMemory) {
   EXPECT_EQ(graph.constant_data(graph.graph_outputs()[0])->data(), data);
 }
 
+// A copy would live as long as the program, beside what the kernel packs.
+TEST_F(Fold, TransposedWeightsKeepTheirMemory) {
+  const int64_t dims[2] = {4, 256};
+  const ValueId w = zeros({512, 256}), x = graph.add_input("x", NEF_FLOAT32, dims);
+  const void* data = graph.constant_data(w)->data();
+  const ValueId t =
+      builder.value(NEF_OP_TRANSPOSE, {&w, 1}, ir::AttrBuilder(NEF_OP_TRANSPOSE).build());
+  const ValueId in[2] = {x, t};
+  graph.add_output("y", builder.value(NEF_OP_MATMUL, in));
+  optimise();
+  ASSERT_EQ(graph.node_count(), 1u);
+  ASSERT_EQ(graph.op(0), NEF_OP_FUSED_MATMUL);
+  EXPECT_EQ(graph.constant_data(graph.inputs(0)[1])->data(), data);
+}
+
 // Computed by the slow reference device it would hold compiling up for minutes.
 TEST_F(Fold, ALargeProductIsLeftToTheRun) {
   for (const int64_t n : {16, 2048}) {

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nef_test
+
+import (
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/Hexa08/NEF"
+)
+
+// The graph, the program, stacks of threads, and what allocators and the Go runtime hold.
+const memoryBesidesPlan = 8 << 20
+
+// anonymous is the memory of this process that no file backs, in bytes. Mapped weights are not in it.
+func anonymous(t *testing.T) int64 {
+	t.Helper()
+	text, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		t.Skip("no /proc here: ", err)
+	}
+	_, rest, ok := strings.Cut(string(text), "RssAnon:")
+	if !ok {
+		t.Skip("the kernel does not tell RssAnon")
+	}
+	number, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
+	kilobytes, err := strconv.ParseInt(number, 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kilobytes << 10
+}
+
+// peakOf runs f and returns the most anonymous memory seen meanwhile.
+func peakOf(t *testing.T, f func()) int64 {
+	t.Helper()
+	var sampler sync.WaitGroup
+	done := make(chan struct{})
+	peak := anonymous(t)
+	sampler.Add(1)
+	go func() {
+		defer sampler.Done()
+		for {
+			peak = max(peak, anonymous(t))
+			select {
+			case <-done:
+				return
+			case <-time.After(time.Millisecond):
+			}
+		}
+	}()
+	f()
+	close(done)
+	sampler.Wait()
+	return max(peak, anonymous(t))
+}
+
+// layers is a model whose weights (packed) and values (arena) are both large.
+func layers(t *testing.T) string {
+	t.Helper()
+	x := nef.Input("x", nef.Float32, nef.DimRange("batch", 1, 4096), 256)
+	for range 4 {
+		hidden := nef.Gelu(nef.Linear(x, weight(1024, 256), weight(1024)))
+		x = nef.Add(x, nef.Linear(hidden, weight(256, 1024), weight(256)))
+	}
+	g, err := nef.NewGraph(nef.Outputs{"y": x})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	path := filepath.Join(t.TempDir(), "layers.nef")
+	if err := g.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// ones makes an input of ones, of whole numbers or of floats.
+func ones(in nef.TensorInfo, sizes map[string]int) *nef.Value {
+	shape := make([]int, len(in.Shape))
+	count := 1
+	for i, d := range in.Shape {
+		if d < 0 {
+			d = sizes[in.Dims[i]]
+		}
+		shape[i] = d
+		count *= d
+	}
+	if in.DType == nef.Int64 {
+		return nef.Tensor(slices.Repeat([]int64{1}, count), shape)
+	}
+	return nef.Tensor(slices.Repeat([]float32{1}, count), shape)
+}
+
+// sizesOf reads "batch=8,sequence=128".
+func sizesOf(t *testing.T, text string) map[string]int {
+	t.Helper()
+	sizes := map[string]int{}
+	for _, field := range strings.Split(text, ",") {
+		name, value, _ := strings.Cut(field, "=")
+		size, err := strconv.Atoi(value)
+		if err != nil {
+			t.Fatalf("%q is no size", field)
+		}
+		sizes[name] = size
+	}
+	return sizes
+}
+
+// A program takes the memory that its plan tells: the arena, packed weights, and what comes in and goes out.
+// NEF_MEMORY_MODEL names a model instead of a small one; "./dev check memory" does it with MiniLM.
+func TestMemory(t *testing.T) {
+	path, text := os.Getenv("NEF_MEMORY_MODEL"), os.Getenv("NEF_MEMORY_SIZES")
+	if path == "" {
+		path, text = layers(t), "batch=2048"
+	}
+	sizes := sizesOf(t, text)
+	debug.FreeOSMemory()
+	before := anonymous(t)
+
+	var plan *nef.Plan
+	var values int64
+	peak := peakOf(t, func() {
+		g, err := nef.Load(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer g.Close()
+		p := compile(t, g, nef.Options{Device: "cpu"})
+		defer p.Close()
+		in := nef.Values{}
+		defer in.Close()
+		for _, info := range p.Inputs() {
+			in[info.Name] = ones(info, sizes)
+			values += bytesOf(in[info.Name])
+		}
+		for run := range 3 {
+			out, err := p.Run(t.Context(), in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if run == 0 {
+				for _, value := range out {
+					values += bytesOf(value)
+				}
+			}
+			out.Close()
+		}
+		plan = p.Plan()
+	})
+	grown, told := peak-before, plan.ArenaBytes+plan.PackedBytes+values
+	t.Logf("%s: grew by %.1f MiB; arena %.1f, packed weights %.1f, inputs and outputs %.1f MiB", text,
+		mebibytes(grown), mebibytes(plan.ArenaBytes), mebibytes(plan.PackedBytes), mebibytes(values))
+	if grown > told+memoryBesidesPlan {
+		t.Errorf("%.1f MiB more than the plan tells", mebibytes(grown-told))
+	}
+}
+
+func bytesOf(v *nef.Value) int64 {
+	count := v.DType().Size()
+	for _, d := range v.Shape() {
+		count *= d
+	}
+	return int64(count)
+}
+
+func mebibytes(n int64) float64 { return float64(n) / (1 << 20) }
