@@ -59,7 +59,7 @@ apt_update_once() {
 }
 
 # install_packages NAME...: installs what is missing; the package database is the stamp.
-# apt options for a private root (see backports_root) may stand in the array APT_OPTIONS.
+# apt options for a private root (see suite_root) may stand in the array APT_OPTIONS.
 APT_OPTIONS=()
 install_packages() {
   local missing=() p
@@ -141,17 +141,17 @@ go_at_least() {  # go_at_least GO_BINARY VERSION
   [ "$(printf '%s\n' "$2" "${have#go}" | sort -V | head -n 1)" = "$2" ]
 }
 
-# Debian 12's own Go is too old to fetch a newer one, its backports' is not. They are read through
-# a private apt root, so that the system's list of suites stays as it is.
-backports_root() {
-  local suite="$1-backports" root="$NEF_BUILD/apt" mirror
+# Another suite of Debian, read through a private apt root, so that the system's list of suites stays
+# as it is. Sets APT_OPTIONS.
+suite_root() {  # suite_root SUITE
+  local suite="$1" root="$NEF_BUILD/apt/$1" mirror
   mkdir -p "$root/lists/partial" "$root/cache/archives/partial" "$root/sources"
   cp /etc/apt/sources.list "$root/sources/" 2>/dev/null || true
   cp /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources "$root/sources/" 2>/dev/null || true
   mirror=$(apt_mirrors | grep -v -- '-security' | head -n 1)
   [ -n "$mirror" ] || die "apt knows no Debian mirror" "fix: /etc/apt/sources.list"
   echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] ${mirror%/} $suite main" \
-    >"$root/sources/backports.list"
+    >"$root/sources/$suite.list"
   APT_OPTIONS=(-o Dir::Etc::sourcelist=- -o "Dir::Etc::sourceparts=$root/sources"
     -o "Dir::State::Lists=$root/lists" -o "Dir::Cache=$root/cache"
     -o APT::Sandbox::User=root -t "$suite")
@@ -168,7 +168,8 @@ ensure_go() {
   done
   if [ -z "$dir" ]; then
     if [ "$(os_field VERSION_CODENAME)" = bookworm ]; then
-      backports_root bookworm
+      # Its own Go is too old to fetch a newer one, its backports' is not.
+      suite_root bookworm-backports
       install_packages golang-1.23-go
       APT_OPTIONS=()
       dir=/usr/lib/go-1.23/bin
