@@ -13,17 +13,18 @@
 #   --only REGEX     ops whose name matches (extended regular expression)
 #
 # Every case of tests/conformance in three modes against the reference backend, where the backend
-# serves it; then programs that need more memory than a GPU may give (spread over the GPUs there are).
+# serves it; then programs that need more memory than a GPU may give (spread over the GPUs there are), a
+# compiler that fails, and a GPU that is lost in a run.
 # The exit status is not zero when a case failed, a run broke down, or no GPU was found.
 set -euo pipefail
 here="$(cd "$(dirname "$0")" && pwd)"
 program="$here/conformance" unit="$here/unit_cuda"
-hip="$here/hip_on_cuda.so"
+hip="$here/hip_on_cuda.so" faults="$here"
 carry="" memcheck="" only="." backend=cuda forward=""
 if [ ! -x "$program" ]; then
   . "$here/lib.sh"
   program="$NEF_RELEASE/conformance" unit="$NEF_RELEASE/unit_cuda"
-  hip="$NEF_RELEASE/tests/plugins/hip_on_cuda.so"
+  faults="$NEF_RELEASE/tests/plugins" hip="$NEF_RELEASE/tests/plugins/hip_on_cuda.so"
 fi
 fail() { printf 'gpu-test: %s\n' "$1" >&2 && exit 1; }
 while [ $# -gt 0 ]; do
@@ -43,13 +44,14 @@ if [ -n "${NEF_ROOT:-}" ]; then
   ensure_cxx
   fetch_sources
   configure release
-  compile release conformance unit_cuda hip_on_cuda
+  compile release conformance unit_cuda hip_on_cuda fault_cuda fault_nvrtc
 fi
 if [ -n "$carry" ]; then
   mkdir -p "$carry"
   strip -o "$carry/conformance" "$program"
   strip -o "$carry/unit_cuda" "$unit"
   strip -o "$carry/hip_on_cuda.so" "$hip"
+  for library in fault_cuda fault_nvrtc; do strip -o "$carry/$library.so" "$faults/$library.so"; done
   cp "$0" "$carry/gpu-test"
   chmod +x "$carry/gpu-test"
   echo "made $carry: $(du -sh "$carry" | cut -f1)"
@@ -105,9 +107,18 @@ for pid in "${pids[@]}"; do
   [ "$status" -le 1 ] || broken=$((broken + 1))
 done
 grep -h '^NEF_CONFORMANCE_BACKEND' "$logs"/[0-9]* | head -n 1 && fail "no GPU that the $backend backend can use"
-limited=0
+failures=0
+# A library of the tests in the place of one of CUDA's; kernels kept on disk would need no compiler.
+with_fault() {  # with_fault FAULT LIBRARY NAME TEST
+  mkdir "$logs/$1"
+  cp "$faults/$2.so" "$logs/$1/$3"
+  NEF_CUDA_PATH="$logs/$1${NEF_CUDA_PATH:+:$NEF_CUDA_PATH}" NEF_TEST_FAULT=$1 NEF_TEST_LAUNCHES=40 NEF_CACHE_DIR='' \
+    "$unit" --gtest_filter="Fault.$4" >"$logs/fault-$1" 2>&1 || failures=$?
+}
 if [ "$backend" = cuda ]; then
-  NEF_CUDA_MEMORY_LIMIT=$((64 << 20)) "$unit" --gtest_filter='Limited.*' >"$logs/limited" 2>&1 || limited=$?
+  NEF_CUDA_MEMORY_LIMIT=$((64 << 20)) "$unit" --gtest_filter='Limited.*' >"$logs/fault-memory" 2>&1 || failures=$?
+  with_fault nvrtc fault_nvrtc libnvrtc.so.13 WhereNothingCompilesTheCpuComputes
+  with_fault lost fault_cuda libcuda.so.1 AGpuThatIsLostInARunIsLeft
 fi
 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null | sort | uniq -c || true
 awk -v only="$only" -v seconds=$(($(date +%s) - begin)) -v broken="$broken" '
@@ -138,9 +149,10 @@ awk -v only="$only" -v seconds=$(($(date +%s) - begin)) -v broken="$broken" '
     exit passed == run && run > 0 && broken == 0 ? 0 : 1
   }' "$logs"/[0-9]* || broken=1
 if [ "$backend" = cuda ]; then
-  grep -E '^\[  (PASSED|FAILED) ' "$logs/limited" | sed 's/^\[ *\([A-Z]*\) *\]/short of memory:/' || true
-  if [ "$limited" != 0 ] || grep -q SKIPPED "$logs/limited"; then
-    cat "$logs/limited" && exit 1
-  fi
+  for fault in memory nvrtc lost; do
+    { grep -E '^\[  (PASSED|FAILED) ' "$logs/fault-$fault" || true; } | sed "s/^\[ *\([A-Z]*\) *\]/fault $fault: \1/"
+    ! grep -q SKIPPED "$logs/fault-$fault" || failures=1
+  done
+  [ "$failures" = 0 ] || { cat "$logs"/fault-* && exit 1; }
 fi
 [ "$broken" = 0 ]
