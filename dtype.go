@@ -28,6 +28,10 @@ const (
 	BFloat16 DType = C.NEF_BFLOAT16 // the upper half of a float32, see BF16
 	Float32  DType = C.NEF_FLOAT32
 	Float64  DType = C.NEF_FLOAT64
+
+	// The 8-bit floats are stored, moved and converted: Cast, QuantizeLinear, DequantizeLinear.
+	Float8E4M3FN DType = C.NEF_FLOAT8_E4M3FN // no infinity, 448 at most, see E4M3
+	Float8E5M2   DType = C.NEF_FLOAT8_E5M2   // 57344 at most, see E5M2
 )
 
 // String is the dtype's name in .nef files: "float32"; "invalid" for numbers that are no dtype.
@@ -47,7 +51,7 @@ func ParseDType(name string) (DType, bool) {
 }
 
 // Element is a Go type of tensor elements. int and uint are Int64 and Uint64 on 64-bit machines;
-// Float16 and BFloat16 are [Half] and [BF16].
+// Float16 and BFloat16 are [Half] and [BF16], Float8E4M3FN and Float8E5M2 are [E4M3] and [E5M2].
 type Element interface {
 	~bool | ~int8 | ~int16 | ~int32 | ~int64 | ~int |
 		~uint8 | uint16 | Half | BF16 | ~uint32 | ~uint64 | ~uint |
@@ -66,6 +70,10 @@ func DTypeOf[T Element]() DType {
 		return Float16
 	case BF16:
 		return BFloat16
+	case E4M3:
+		return Float8E4M3FN
+	case E5M2:
+		return Float8E5M2
 	}
 	switch kind := reflect.TypeFor[T]().Kind(); kind {
 	case reflect.Int:
@@ -98,4 +106,5 @@ var goTypes = map[DType]reflect.Type{
 	Int64: reflect.TypeFor[int64](), Uint64: reflect.TypeFor[uint64](),
 	Float16: reflect.TypeFor[Half](), BFloat16: reflect.TypeFor[BF16](),
 	Float32: reflect.TypeFor[float32](), Float64: reflect.TypeFor[float64](),
+	Float8E4M3FN: reflect.TypeFor[E4M3](), Float8E5M2: reflect.TypeFor[E5M2](),
 }

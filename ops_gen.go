@@ -428,7 +428,8 @@ var attrNames = [...][]string{
 	opAveragePool:               {"auto_pad", "ceil_mode", "count_include_pad", "dilations", "kernel_shape", "pads", "strides"},
 	opBatchNormalization:        {"epsilon"},
 	opBitShift:                  {"direction"},
-	opCast:                      {"to"},
+	opCast:                      {"to", "saturate"},
+	opCastLike:                  {"saturate"},
 	opCelu:                      {"alpha"},
 	opConcat:                    {"axis"},
 	opConv:                      {"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"},
@@ -490,7 +491,7 @@ var attrNames = [...][]string{
 	opLSTM:                      {"activation_alpha", "activation_beta", "activations", "clip", "direction", "hidden_size", "layout", "input_forget"},
 	opGRU:                       {"activation_alpha", "activation_beta", "activations", "clip", "direction", "hidden_size", "layout", "linear_before_reset"},
 	opRNN:                       {"activation_alpha", "activation_beta", "activations", "clip", "direction", "hidden_size", "layout"},
-	opQuantizeLinear:            {"axis", "block_size", "output_dtype", "precision"},
+	opQuantizeLinear:            {"axis", "block_size", "output_dtype", "precision", "saturate"},
 	opDequantizeLinear:          {"axis", "block_size", "output_dtype"},
 	opConvInteger:               {"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"},
 	opQLinearConv:               {"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"},
@@ -865,6 +866,7 @@ const (
 	attrQuantizeLinearBlockSize              = 1
 	attrQuantizeLinearOutputDtype            = 2
 	attrQuantizeLinearPrecision              = 3
+	attrQuantizeLinearSaturate               = 4
 	attrDequantizeLinearAxis                 = 0
 	attrDequantizeLinearBlockSize            = 1
 	attrDequantizeLinearOutputDtype          = 2
@@ -1271,7 +1273,8 @@ func (v *Value) BitwiseXor(b *Value) *Value {
 
 // Cast: The input converted to dtype `to`. Float to integer truncates towards zero, saturates, and
 // turns NaN into 0; integer to narrower integer wraps; to bool is `!= 0`; to a narrower float
-// rounds to nearest even.
+// rounds to nearest even. To float8, what lies beyond the largest number becomes that number with
+// its sign, or with saturate off infinity (float8_e5m2) or NaN (float8_e4m3fn).
 func Cast(input *Value, to DType) *Value {
 	return apply(opCast, []*Value{input}, []attr{dtypeAttr(attrCastTo, to)}, 1)[0]
 }
@@ -3066,14 +3069,17 @@ type QuantizeLinearOptions struct {
 	OutputDtype DType
 	// Precision: zero means absent.
 	Precision DType
+	// Saturate: nil means true.
+	Saturate *bool
 }
 
 // QuantizeLinear: saturate(round(x / yScale) + yZeroPoint), halves to even. yScale is a scalar (or
 // one element), a vector along axis, or with BlockSize of x's shape but for ceil(size / BlockSize)
 // along axis; yZeroPoint has its shape. The result has the dtype of yZeroPoint, else OutputDtype,
 // else uint8. The quotient is rounded to the dtype precision, by default that of yScale (float32
-// for int32). NaN becomes the zero point. Absent inputs are nil. At most one options struct is
-// meant; the last one counts.
+// for int32). NaN becomes the zero point. To float8 it is x / yScale + yZeroPoint as Cast converts
+// it, saturate included. Absent inputs are nil. At most one options struct is meant; the last one
+// counts.
 func QuantizeLinear(x, yScale, yZeroPoint *Value, axis int, opts ...QuantizeLinearOptions) *Value {
 	o := lastOption(opts)
 	attrs := []attr{intAttr(attrQuantizeLinearAxis, axis)}
@@ -3085,6 +3091,9 @@ func QuantizeLinear(x, yScale, yZeroPoint *Value, axis int, opts ...QuantizeLine
 	}
 	if o.Precision != 0 {
 		attrs = append(attrs, dtypeAttr(attrQuantizeLinearPrecision, o.Precision))
+	}
+	if o.Saturate != nil {
+		attrs = append(attrs, boolAttr(attrQuantizeLinearSaturate, *o.Saturate))
 	}
 	return apply(opQuantizeLinear, []*Value{x, yScale, yZeroPoint}, attrs, 1)[0]
 }

@@ -183,7 +183,7 @@ func (p *printer) shown(axis, at int, f func(i int)) {
 // chooseCells decides how an element is spelt, the same way for all of them.
 func (p *printer) chooseCells(digits int) {
 	switch p.dtype {
-	case Float16, BFloat16, Float32, Float64:
+	case Float16, BFloat16, Float32, Float64, Float8E4M3FN, Float8E5M2:
 		p.cell = p.floatCells(digits)
 	default:
 		p.cell = p.integer
@@ -275,6 +275,10 @@ func (p *printer) float(i int) float64 {
 		return float64(Half(p.word(i)).Float32())
 	case BFloat16:
 		return float64(BF16(p.word(i)).Float32())
+	case Float8E4M3FN:
+		return float64(E4M3(p.word(i)).Float32())
+	case Float8E5M2:
+		return float64(E5M2(p.word(i)).Float32())
 	case Float32:
 		return float64(math.Float32frombits(uint32(p.word(i))))
 	}

@@ -1677,6 +1677,7 @@ nef_status* nef_rnn(
 
 void nef_quantize_linear_options_init(nef_quantize_linear_options* options, size_t struct_size) {
   nef_quantize_linear_options defaults = {};
+  defaults.saturate = 1;
   init_options(options, struct_size, defaults);
 }
 
@@ -1698,6 +1699,7 @@ nef_status* nef_quantize_linear(
   if (given.precision != NEF_DTYPE_INVALID) {
     call.attr_int(NEF_QUANTIZE_LINEAR_PRECISION, given.precision);
   }
+  call.attr_int(NEF_QUANTIZE_LINEAR_SATURATE, given.saturate != 0);
   nef_tensor** const outs[] = {out_y};
   return call.call(outs, 1);
 }

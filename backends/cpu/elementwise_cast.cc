@@ -68,6 +68,26 @@ void narrow_to_bfloat16(const TileArgs& args) {
   }
 }
 
+template <class From, class Format>
+void narrow_to_float8(const TileArgs& args) {
+  const auto* a = static_cast<const From*>(args.in[0]);
+  auto* out = static_cast<uint8_t*>(args.out);
+  const bool saturate = args.p0 != 0;
+  for (size_t i = 0; i < args.n; ++i) {
+    if constexpr (std::is_same_v<From, float>) {
+      out[i] = backends::float8_from_float<Format>(a[i], saturate);
+    } else {
+      out[i] = backends::float8_from_double<Format>(sticky_double(a[i]), saturate);
+    }
+  }
+}
+template <class Format>
+void widen_float8(const TileArgs& args) {
+  const auto* a = static_cast<const uint8_t*>(args.in[0]);
+  auto* out = static_cast<float*>(args.out);
+  for (size_t i = 0; i < args.n; ++i) out[i] = backends::kFloat8Table<Format>.at[a[i]];
+}
+
 void move_tile_1(const TileArgs& args) { std::memcpy(args.out, args.in[0], args.n); }
 void move_tile_2(const TileArgs& args) { std::memcpy(args.out, args.in[0], args.n * 2); }
 void move_tile_4(const TileArgs& args) { std::memcpy(args.out, args.in[0], args.n * 4); }
@@ -77,7 +97,9 @@ TileFn move_fn(nef_dtype dtype) {
   switch (dtype) {
     case NEF_BOOL:
     case NEF_INT8:
-    case NEF_UINT8: return move_tile_1;
+    case NEF_UINT8:
+    case NEF_FLOAT8_E4M3FN:
+    case NEF_FLOAT8_E5M2: return move_tile_1;
     case NEF_INT16:
     case NEF_UINT16:
     case NEF_FLOAT16:
@@ -94,6 +116,10 @@ TileFn cast_from(nef_dtype to) {
   if (to == NEF_BOOL) return cast_tile<From, Bool>;
   if (to == NEF_FLOAT16) return narrow_to_float16<From>;
   if (to == NEF_BFLOAT16) return narrow_to_bfloat16<From>;
+  if (backends::is_float8(to)) {
+    return backends::with_float8(
+        to, []<class Format>(Format) -> TileFn { return narrow_to_float8<From, Format>; });
+  }
   TileFn fn = nullptr;
   with_number_type(to, [&]<class To>(To) { fn = cast_tile<From, To>; });
   return fn;
@@ -104,6 +130,11 @@ TileFn cast_from(nef_dtype to) {
 TileFn find_cast_fn(nef_dtype from, nef_dtype to) {
   if (from == to) return move_fn(from);
   if (TileFn fn = find_vector_cast(from, to)) return fn;
+  if (backends::is_float8(from)) {
+    if (to != NEF_FLOAT32) return nullptr;
+    return backends::with_float8(
+        from, []<class Format>(Format) -> TileFn { return widen_float8<Format>; });
+  }
   TileFn fn = nullptr;
   with_number_type(from, [&]<class From>(From) { fn = cast_from<From>(to); });
   return fn;

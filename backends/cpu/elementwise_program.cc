@@ -10,7 +10,7 @@
 namespace nef::cpu {
 namespace {
 
-// A tile before slots are assigned; `dtype` is what it holds (16-bit floats: their bits).
+// A tile before slots are assigned; `dtype` is what it holds (floats of 16 and 8 bits: their bits).
 struct Tile {
   nef_dtype dtype;
   int last_use = -1;  // step
@@ -93,10 +93,11 @@ class Builder {
 
   int as_tile_dtype(int t) { return convert(t, tile_dtype(dtype_of(t))); }
 
-  int convert(int t, nef_dtype to) {
+  int convert(int t, nef_dtype to, bool saturate = false) {
     if (dtype_of(t) == to) return t;
     program_.nanoseconds_per_element += 0.3;
-    return step(require(find_cast_fn(dtype_of(t), to), "Cast", dtype_of(t)), to, {t});
+    return step(require(find_cast_fn(dtype_of(t), to), "Cast", dtype_of(t)), to, {t},
+                saturate ? 1 : 0);
   }
 
   int step(TileFn fn, nef_dtype dtype, std::initializer_list<int> in, double p0 = 0,
@@ -209,10 +210,14 @@ class Builder {
     return t;
   }
 
-  // To a 16-bit float and back, so that a fused cast rounds like a lone one.
+  // To a narrow float and back, so that a fused cast rounds like a lone one.
   int cast(const Node& node) {
     const nef_dtype to = region_.output(node, 0).dtype;
-    return as_tile_dtype(convert(input(node, 0), to));
+    if (to == region_.input(node, 0).dtype) return input(node, 0);
+    const unsigned slot =
+        node.op == NEF_OP_CAST ? unsigned{NEF_CAST_SATURATE} : NEF_CAST_LIKE_SATURATE;
+    const bool saturate = nef_attr_int(node.attrs(), slot, 1) != 0;
+    return as_tile_dtype(convert(input(node, 0), to, saturate));
   }
 
   // Floats: both in the base's dtype. Integers: exponents in 64 bits, or all in float64 when the

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "backends/shared/float8.h"
+
 // Functions over one tile: a few hundred elements, contiguous, in L1. An elementwise region is a
 // list of calls to them.
 namespace nef::cpu {
@@ -90,9 +92,9 @@ enum class TileOp : uint8_t {
   kThresholdedRelu
 };
 
-// Tiles hold 16-bit floats as float32; every other dtype as itself.
+// Tiles hold floats of 16 and 8 bits as float32; every other dtype as itself.
 inline nef_dtype tile_dtype(nef_dtype t) {
-  return t == NEF_FLOAT16 || t == NEF_BFLOAT16 ? NEF_FLOAT32 : t;
+  return t == NEF_FLOAT16 || t == NEF_BFLOAT16 || backends::is_float8(t) ? NEF_FLOAT32 : t;
 }
 
 // The function for an op on tiles of `dtype` (of the inputs but the condition of kSelect), null
@@ -100,8 +102,9 @@ inline nef_dtype tile_dtype(nef_dtype t) {
 TileFn find_tile_fn(TileOp op, nef_dtype dtype);
 TileFn find_power_fn(nef_dtype base, nef_dtype exponent);
 
-// Conversion under the rules of Cast. 16-bit floats appear as bit patterns here: they are only
-// converted from and to float32, except as the target of wider types, which round once.
+// Conversion under the rules of Cast. Floats of 16 and 8 bits appear as bit patterns here: they are
+// only converted from and to float32, except as the target of wider types, which round once. To
+// float8 it saturates where p0 is not 0.
 TileFn find_cast_fn(nef_dtype from, nef_dtype to);
 
 // Copies bytes past the caches; both pointers and `bytes` are multiples of 64.

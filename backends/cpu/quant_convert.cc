@@ -21,6 +21,9 @@ constexpr int64_t kChunk = 256;  // fixed trip counts become vector code
 constexpr int64_t kGrain = 16 * 1024;
 
 double number_at(const View& v, int64_t i) {
+  if (backends::is_float8(v.dtype)) {
+    return backends::float_from_float8(v.dtype, static_cast<uint8_t>(v.data[i]));
+  }
   double out = 0;
   with_element_type(v.dtype, [&]<class T>(T) {
     T x;
@@ -106,6 +109,36 @@ void quantize_exact(const View& x, const View& scale, const View* zero, nef_dtyp
   });
 }
 
+template <typename Format>
+void quantize_float8(const View& x, const View& scale, const View* zero, nef_dtype precision,
+                     bool saturate, const QuantLayout& q, int64_t begin, int64_t end, uint8_t* y) {
+  for_runs(q, begin, end, [&](int64_t at, int64_t n, int64_t s, int64_t step) {
+    for (int64_t i = 0; i < n; ++i) {
+      const int64_t from = s + i * step;
+      const double quotient =
+          backends::rounded_to(precision, number_at(x, at + i) / number_at(scale, from));
+      y[at + i] = backends::float8_from_double<Format>(
+          quotient + (zero == nullptr ? 0 : number_at(*zero, from)), saturate);
+    }
+  });
+}
+
+// Without a zero point, quotients in float32.
+template <typename Format>
+void quantize_float8_fast(const View& x, const View& scale, bool saturate, const QuantLayout& q,
+                          int64_t begin, int64_t end, uint8_t* y) {
+  float xs[kChunk], scales[kChunk];
+  uint8_t codes[kChunk];
+  for_runs(q, begin, end, [&](int64_t at, int64_t n, int64_t s, int64_t step) {
+    load_chunk(x, at, 1, n, 0, xs);
+    load_chunk(scale, s, step, n, 1, scales);
+    for (int64_t i = 0; i < kChunk; ++i) {
+      codes[i] = backends::float8_from_float<Format>(xs[i] / scales[i], saturate);
+    }
+    std::copy_n(codes, n, y + at);
+  });
+}
+
 void run_quantize(const Call& c) {
   const View x = c.in(0), scale = c.in(1), y = c.out();
   const QuantLayout q =
@@ -118,6 +151,19 @@ void run_quantize(const Call& c) {
       static_cast<nef_dtype>(c.attr_int(NEF_QUANTIZE_LINEAR_PRECISION, fallback));
   const bool narrow = x.dtype != NEF_INT32 && x.dtype != NEF_FLOAT64 && scale.dtype != NEF_INT32 &&
                       scale.dtype != NEF_FLOAT64;
+  if (backends::is_float8(y.dtype)) {
+    const bool saturate = c.attr_int(NEF_QUANTIZE_LINEAR_SATURATE, 1) != 0;
+    auto* out = reinterpret_cast<uint8_t*>(y.data);
+    return backends::with_float8(y.dtype, [&]<class Format>(Format) {
+      parallel_for(x.count, kGrain, [&](int64_t begin, int64_t end) {
+        if (narrow && precision == NEF_FLOAT32 && zero == nullptr) {
+          quantize_float8_fast<Format>(x, scale, saturate, q, begin, end, out);
+        } else {
+          quantize_float8<Format>(x, scale, zero, precision, saturate, q, begin, end, out);
+        }
+      });
+    });
+  }
   with_int_type(y.dtype, [&]<class T>(T) {
     T* out = reinterpret_cast<T*>(y.data);
     parallel_for(x.count, kGrain, [&](int64_t begin, int64_t end) {
@@ -139,8 +185,9 @@ void dequantize_exact(const View& x, const View& scale, const View* zero, const 
       for_runs(q, begin, end, [&](int64_t at, int64_t n, int64_t s, int64_t step) {
         for (int64_t i = 0; i < n; ++i) {
           const int64_t from = s + i * step;
-          const int64_t whole = int_at(x, at + i) - (zero == nullptr ? 0 : int_at(*zero, from));
-          const double value = static_cast<double>(whole) * number_at(scale, from);
+          const double centred =
+              number_at(x, at + i) - (zero == nullptr ? 0 : number_at(*zero, from));
+          const double value = centred * number_at(scale, from);
           out[at + i] = narrow<T>(static_cast<Compute<T>>(value));
         }
       });
@@ -148,12 +195,13 @@ void dequantize_exact(const View& x, const View& scale, const View* zero, const 
   });
 }
 
-template <typename X>
-void dequantize_fast(const X* x, const View& scale, const View* zero, const QuantLayout& q,
-                     int64_t begin, int64_t end, const View& y) {
+// `number` gives element i of x, exactly.
+template <typename Number>
+void dequantize_fast(const Number& number, const View& scale, const View* zero,
+                     const QuantLayout& q, int64_t begin, int64_t end, const View& y) {
   float xs[kChunk] = {}, scales[kChunk], zeros[kChunk] = {};
   for_runs(q, begin, end, [&](int64_t at, int64_t n, int64_t s, int64_t step) {
-    for (int64_t i = 0; i < n; ++i) xs[i] = static_cast<float>(x[at + i]);
+    for (int64_t i = 0; i < n; ++i) xs[i] = number(at + i);
     load_chunk(scale, s, step, n, 1, scales);
     if (zero != nullptr) load_chunk(*zero, s, step, n, 0, zeros);
     for (int64_t i = 0; i < kChunk; ++i) xs[i] = (xs[i] - zeros[i]) * scales[i];
@@ -170,14 +218,22 @@ void run_dequantize(const Call& c) {
   const View* zero = c.has(2) ? &zero_view : nullptr;
   // The difference of narrow integers is exact in float32.
   const bool fast = x.dtype != NEF_INT32 && scale.dtype != NEF_FLOAT64 && y.dtype != NEF_FLOAT64;
-  with_int_type(x.dtype, [&]<class X>(X) {
+  const auto apply = [&](bool as_floats, const auto& number) {
     parallel_for(x.count, kGrain, [&](int64_t begin, int64_t end) {
-      if (fast) {
-        dequantize_fast(reinterpret_cast<const X*>(x.data), scale, zero, q, begin, end, y);
-      } else {
-        dequantize_exact(x, scale, zero, q, begin, end, y);
-      }
+      if (as_floats) dequantize_fast(number, scale, zero, q, begin, end, y);
+      else dequantize_exact(x, scale, zero, q, begin, end, y);
     });
+  };
+  if (backends::is_float8(x.dtype)) {
+    return backends::with_float8(x.dtype, [&]<class Format>(Format) {
+      const auto* codes = reinterpret_cast<const uint8_t*>(x.data);
+      apply(fast && zero == nullptr,
+            [=](int64_t i) { return backends::kFloat8Table<Format>.at[codes[i]]; });
+    });
+  }
+  with_int_type(x.dtype, [&]<class X>(X) {
+    const auto* numbers = reinterpret_cast<const X*>(x.data);
+    apply(fast, [=](int64_t i) { return static_cast<float>(numbers[i]); });
   });
 }
 

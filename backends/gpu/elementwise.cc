@@ -144,8 +144,8 @@ class Expression {
         return call("op_isinf", x,
                     std::string(flag(NEF_ISINF_DETECT_NEGATIVE, true) ? "true, " : "false, ") +
                         (flag(NEF_ISINF_DETECT_POSITIVE, true) ? "true" : "false"));
-      case NEF_OP_CAST:
-      case NEF_OP_CAST_LIKE: return std::string("Cast<") + memory_type(out_) + ">::of(" + x + ")";
+      case NEF_OP_CAST: return cast(NEF_CAST_SATURATE);
+      case NEF_OP_CAST_LIKE: return cast(NEF_CAST_LIKE_SATURATE);
       case NEF_OP_MOD: return call(flag(NEF_MOD_FMOD, false) ? "op_fmod" : "op_mod", x, names_[1]);
       case NEF_OP_POW: return power();
       case NEF_OP_BIT_SHIFT:
@@ -157,6 +157,12 @@ class Expression {
       case NEF_OP_CLIP: return clip();
       default: throw Refusal{"no elementwise kernel for op number " + std::to_string(node_.op)};
     }
+  }
+  std::string cast(unsigned saturate) const {
+    if (in_ == out_) return names_[0];
+    const bool over = is_float8(out_) && !flag(saturate, true);
+    return std::string("Cast<") + memory_type(out_) + ">::of(" + names_[0] +
+           (over ? ", false)" : ")");
   }
   std::string clip() const {
     std::string v = names_[0];

@@ -110,6 +110,8 @@ typedef float f32; typedef double f64;
 struct b8 { u8 v; };    // bool in memory
 struct f16 { u16 v; };  // 16-bit floats in memory; they are computed in f32
 struct bf16 { u16 v; };
+struct e4m3 { u8 v; };  // 8-bit floats, the same
+struct e5m2 { u8 v; };
 struct alignas(2) raw2 { u16 v; }; struct alignas(4) raw4 { u32 v; }; struct alignas(8) raw8 { u64 v; };
 struct raw1 { u8 v; };
 
@@ -165,6 +167,27 @@ DEV u16 f16_bits(f32 v) {
 DEV f32 wide(f16 x) { f32 r; asm("cvt.f32.f16 %0, %1;" : "=f"(r) : "h"(x.v)); return r; }
 DEV u16 f16_bits(f32 v) { u16 r; asm("cvt.rn.f16.f32 %0, %1;" : "=h"(r) : "f"(v)); return r; }
 #endif
+// ---- 8-bit floats: M bits of mantissa, least exponent E, codes of the largest number and of what
+// comes behind it
+
+template <int M, int E> DEV f32 wide8(u8 code) {
+  const u32 magnitude = code & 0x7fu, sign = u32(code & 0x80u) << 24, e = magnitude >> M;
+  if (e == 0) return f32_of(sign | bits_of(f32(magnitude) * f32_of(u32(127 + E - M) << 23)));
+  if (M == 3 ? magnitude == 0x7fu : e == 31) return f32_of(sign | (magnitude == 0x7cu ? 0x7f800000u : 0x7fc00000u));
+  return f32_of(sign | (u32(126 + E) + e) << 23 | (magnitude & ((1u << M) - 1)) << (23 - M));
+}
+template <int M, int E> DEV u8 bits8(f32 v, u32 largest, u32 beyond) {
+  const u32 b = bits_of(v), a = b & 0x7fffffffu, least = u32(127 + E);
+  if (a > 0x7f800000u) return u8((b >> 24 & 0x80u) | 0x7fu);
+  u32 code;
+  if (a < least << 23) code = u32(rintf(f32_of(a) * f32_of(u32(127 + M - E) << 23)));
+  else code = ((a + ((1u << (22 - M)) - 1) + (a >> (23 - M) & 1u)) >> (23 - M)) - ((least - 1) << M);
+  return u8((b >> 24 & 0x80u) | (code > largest ? beyond : code));
+}
+DEV f32 wide(e4m3 x) { return wide8<3, -6>(x.v); }
+DEV f32 wide(e5m2 x) { return wide8<2, -14>(x.v); }
+DEV u8 e4m3_bits(f32 v, bool saturate) { return bits8<3, -6>(v, 0x7eu, saturate ? 0x7eu : 0x7fu); }
+DEV u8 e5m2_bits(f32 v, bool saturate) { return bits8<2, -14>(v, 0x7bu, saturate ? 0x7bu : 0x7cu); }
 // A float with a sticky last bit: rounding it again is as if the double had been rounded once.
 DEV f32 sticky(f64 v) {
   const f32 f = f32(v);
@@ -189,14 +212,20 @@ template <class S> struct Reg { typedef S T; };
 template <> struct Reg<b8> { typedef bool T; };
 template <> struct Reg<f16> { typedef f32 T; };
 template <> struct Reg<bf16> { typedef f32 T; };
+template <> struct Reg<e4m3> { typedef f32 T; };
+template <> struct Reg<e5m2> { typedef f32 T; };
 template <class S> DEV S ld(S x) { return x; }
 DEV bool ld(b8 x) { return x.v != 0; }
 DEV f32 ld(f16 x) { return wide(x); }
 DEV f32 ld(bf16 x) { return wide(x); }
+DEV f32 ld(e4m3 x) { return wide(x); }
+DEV f32 ld(e5m2 x) { return wide(x); }
 template <class S> DEV void st(S& o, S v) { o = v; }
 DEV void st(b8& o, bool v) { o.v = v ? 1 : 0; }
 DEV void st(f16& o, f32 v) { o.v = f16_bits(v); }
 DEV void st(bf16& o, f32 v) { o.v = bf16_bits(v); }
+DEV void st(e4m3& o, f32 v) { o.v = e4m3_bits(v, false); }
+DEV void st(e5m2& o, f32 v) { o.v = e5m2_bits(v, false); }
 DEV void st(f16& o, f64 v) { o.v = f16_bits(sticky(v)); }
 DEV void st(bf16& o, f64 v) { o.v = bf16_bits(sticky(v)); }
 DEV void st(f32& o, f64 v) { o = f32(v); }
@@ -236,6 +265,13 @@ template <> struct Cast<f16> {
 };
 template <> struct Cast<bf16> {
   template <class F> DEV f32 of(F v) { const bf16 r = {bf16_bits(narrowable(v))}; return wide(r); }
+};
+
+template <> struct Cast<e4m3> {
+  template <class F> DEV f32 of(F v, bool saturate = true) { const e4m3 r = {e4m3_bits(narrowable(v), saturate)}; return wide(r); }
+};
+template <> struct Cast<e5m2> {
+  template <class F> DEV f32 of(F v, bool saturate = true) { const e5m2 r = {e5m2_bits(narrowable(v), saturate)}; return wide(r); }
 };
 
 // ---- functions

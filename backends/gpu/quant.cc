@@ -33,12 +33,16 @@ std::string quantize_source(const Region& region, const Node& node) {
 NEF_KERNEL(quantize, P) {
   for (i64 i = thread_id(); i < p.n; i += thread_count()) {
     const i64 s = scale_of(p, i);
-    const f64 v = f64(ld(p.x[i])) / f64(ld(p.scale[s])), q = $ROUNDED$, zero = p.zero ? f64(p.zero[s]) : 0.0;
-    p.y[i] = saturated<Y>(q != q ? zero : rint(q) + zero);
+    const f64 v = f64(ld(p.x[i])) / f64(ld(p.scale[s])), q = $ROUNDED$, zero = p.zero ? f64(ld(p.zero[s])) : 0.0;
+    $STORE$
   }
 }
 )device";
-  return fill(text.c_str(), {{"ROUNDED", rounded}});
+  const bool saturate = nef_attr_int(node.attrs(), NEF_QUANTIZE_LINEAR_SATURATE, 1) != 0;
+  const char* store = !is_float8(y) ? "p.y[i] = saturated<Y>(q != q ? zero : rint(q) + zero);"
+                      : saturate    ? "st(p.y[i], Cast<Y>::of(q + zero));"
+                                    : "st(p.y[i], Cast<Y>::of(q + zero, false));";
+  return fill(text.c_str(), {{"ROUNDED", rounded}, {"STORE", store}});
 }
 
 std::string dequantize_source(const Region& region, const Node& node) {
@@ -48,7 +52,7 @@ std::string dequantize_source(const Region& region, const Node& node) {
 NEF_KERNEL(dequantize, P) {
   for (i64 i = thread_id(); i < p.n; i += thread_count()) {
     const i64 s = scale_of(p, i);
-    st(p.y[i], f64(i64(p.x[i]) - (p.zero ? i64(p.zero[s]) : 0)) * f64(ld(p.scale[s])));
+    st(p.y[i], (f64(ld(p.x[i])) - (p.zero ? f64(ld(p.zero[s])) : 0.0)) * f64(ld(p.scale[s])));
   }
 }
 )device";

@@ -8,20 +8,24 @@
 #include <string>
 #include <vector>
 
+#include "backends/shared/float8.h"
+
 // Text of kernels, and the structures of parameters that go with it.
 namespace nef::gpu {
 
 extern const char* const kPrelude;
 
+using backends::is_float8;
+
 // The C++ type of a dtype in memory and in registers; see the prelude.
 inline const char* memory_type(nef_dtype t) {
-  static const char* const kNames[] = {"?",   "b8",  "i8",  "u8",  "i16",  "u16", "i32",
-                                       "u32", "i64", "u64", "f16", "bf16", "f32", "f64"};
-  return kNames[t >= NEF_BOOL && t <= NEF_FLOAT64 ? t : 0];
+  static const char* const kNames[] = {"?",   "b8",  "i8",  "u8",   "i16", "u16", "i32",  "u32",
+                                       "i64", "u64", "f16", "bf16", "f32", "f64", "e4m3", "e5m2"};
+  return kNames[t >= NEF_BOOL && t <= NEF_FLOAT8_E5M2 ? t : 0];
 }
 inline const char* register_type(nef_dtype t) {
   if (t == NEF_BOOL) return "bool";
-  return t == NEF_FLOAT16 || t == NEF_BFLOAT16 ? "f32" : memory_type(t);
+  return t == NEF_FLOAT16 || t == NEF_BFLOAT16 || is_float8(t) ? "f32" : memory_type(t);
 }
 // Bytes that are moved but not looked at.
 inline const char* raw_type(size_t bytes) {

@@ -37,9 +37,14 @@ void run_quantize(const Call& c) {
   const auto fallback = is_float(scale.dtype) ? scale.dtype : NEF_FLOAT32;
   const auto precision =
       static_cast<nef_dtype>(c.attr_int(NEF_QUANTIZE_LINEAR_PRECISION, fallback));
+  const bool saturates = c.attr_int(NEF_QUANTIZE_LINEAR_SATURATE, 1) != 0;
   for_scales(q, [&](int64_t i, int64_t s) {
     const double quotient =
         backends::rounded_to(precision, load_float(x, i) / load_float(scale, s));
+    if (is_float8(y.dtype)) {
+      const double sum = quotient + (c.has(2) ? load_float(c.in(2), s) : 0);
+      return put(y.data, i, backends::float8_from_double(y.dtype, sum, saturates));
+    }
     store_int(y, i, quantized(quotient, c.has(2) ? load_int(c.in(2), s) : 0, y.dtype));
   });
 }
@@ -50,8 +55,8 @@ void run_dequantize(const Call& c) {
       quant_layout(x.dims, x.rank, scale.count, c.attr_int(NEF_DEQUANTIZE_LINEAR_AXIS, 1),
                    c.attr_int(NEF_DEQUANTIZE_LINEAR_BLOCK_SIZE));
   for_scales(q, [&](int64_t i, int64_t s) {
-    const int64_t zero = c.has(2) ? load_int(c.in(2), s) : 0;
-    store_float(y, i, static_cast<double>(load_int(x, i) - zero) * load_float(scale, s));
+    const double zero = c.has(2) ? load_float(c.in(2), s) : 0;
+    store_float(y, i, (load_float(x, i) - zero) * load_float(scale, s));
   });
 }
 

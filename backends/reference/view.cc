@@ -40,6 +40,8 @@ double load_float(const View& v, int64_t i) {
     case NEF_FLOAT32: return get<float>(v.data, i);
     case NEF_FLOAT64: return get<double>(v.data, i);
     case NEF_UINT64: return static_cast<double>(get<uint64_t>(v.data, i));
+    case NEF_FLOAT8_E4M3FN:
+    case NEF_FLOAT8_E5M2: return backends::float_from_float8(v.dtype, get<uint8_t>(v.data, i));
     default: return static_cast<double>(load_int(v, i));
   }
 }
@@ -49,6 +51,9 @@ void store_float(const View& v, int64_t i, double value) {
     case NEF_FLOAT16: return put(v.data, i, backends::float16_from_double(value));
     case NEF_BFLOAT16: return put(v.data, i, backends::bfloat16_from_double(value));
     case NEF_FLOAT32: return put(v.data, i, static_cast<float>(value));
+    case NEF_FLOAT8_E4M3FN:
+    case NEF_FLOAT8_E5M2:
+      return put(v.data, i, backends::float8_from_double(v.dtype, value, false));
     default: return put(v.data, i, value);
   }
 }
@@ -122,15 +127,22 @@ int64_t saturate(double value, nef_dtype dtype) {
   return whole < -limit ? lowest<int64_t>(dtype) : static_cast<int64_t>(whole);
 }
 
-void cast_element(const View& dst, int64_t o, const View& src, int64_t i) {
-  if (is_float(dst.dtype)) {
-    store_float(dst, o, is_float(src.dtype) ? load_float(src, i) : int_to_float(src, i, dst.dtype));
-  } else if (!is_float(src.dtype)) {
+void cast_element(const View& dst, int64_t o, const View& src, int64_t i, bool saturate) {
+  if (dst.dtype == src.dtype) return copy_element(dst, o, src, i);
+  const bool from_float = is_float(src.dtype) || is_float8(src.dtype);
+  const auto number = [&] {
+    return from_float ? load_float(src, i) : int_to_float(src, i, dst.dtype);
+  };
+  if (is_float8(dst.dtype)) {
+    put(dst.data, o, backends::float8_from_double(dst.dtype, number(), saturate));
+  } else if (is_float(dst.dtype)) {
+    store_float(dst, o, number());
+  } else if (!from_float) {
     store_int(dst, o, load_int(src, i));
   } else if (dst.dtype == NEF_BOOL) {
     store_int(dst, o, load_float(src, i) != 0);
   } else {
-    store_int(dst, o, saturate(load_float(src, i), dst.dtype));
+    store_int(dst, o, reference::saturate(load_float(src, i), dst.dtype));
   }
 }
 

@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "backends/shared/float16.h"
+#include "backends/shared/float8.h"
 #include "backends/shared/region.h"
 
 namespace nef::reference {
@@ -24,6 +25,7 @@ struct View {
 };
 
 constexpr bool is_float(nef_dtype t) { return t >= NEF_FLOAT16 && t <= NEF_FLOAT64; }
+using backends::is_float8;
 constexpr bool is_unsigned(nef_dtype t) {
   return t == NEF_BOOL || t == NEF_UINT8 || t == NEF_UINT16 || t == NEF_UINT32 || t == NEF_UINT64;
 }
@@ -42,7 +44,8 @@ void put(char* data, int64_t i, T value) {
 // Integers and bool as 64 bits, sign- or zero-extended; stores wrap.
 int64_t load_int(const View& v, int64_t i);
 void store_int(const View& v, int64_t i, int64_t value);
-// Any dtype as a double (64-bit integers may round); stores are for float dtypes and round once.
+// Any dtype as a double (64-bit integers may round); stores are for float dtypes, float8 among
+// them, and round once. What is too large is not saturated.
 double load_float(const View& v, int64_t i);
 void store_float(const View& v, int64_t i, double value);
 
@@ -121,8 +124,9 @@ inline void copy_element(const View& dst, int64_t o, const View& src, int64_t i)
   std::memcpy(dst.data + static_cast<size_t>(o) * size, src.data + static_cast<size_t>(i) * size,
               size);
 }
-// Converts one element under the rules of Cast.
-void cast_element(const View& dst, int64_t o, const View& src, int64_t i);
+// Converts one element under the rules of Cast; `saturate` is for float8. To its own dtype it
+// copies.
+void cast_element(const View& dst, int64_t o, const View& src, int64_t i, bool saturate = true);
 
 // A float value as an integer dtype: truncates, saturates, NaN gives 0. Bits of the result.
 int64_t saturate(double value, nef_dtype dtype);

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "backends/shared/float16.h"
+#include "backends/shared/float8.h"
 #include "backends/shared/region.h"
 
 // Where the scale of an element stands, for QuantizeLinear and DequantizeLinear.

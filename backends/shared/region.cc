@@ -16,7 +16,9 @@ size_t dtype_size(nef_dtype dtype) {
   switch (dtype) {
     case NEF_BOOL:
     case NEF_INT8:
-    case NEF_UINT8: return 1;
+    case NEF_UINT8:
+    case NEF_FLOAT8_E4M3FN:
+    case NEF_FLOAT8_E5M2: return 1;
     case NEF_INT16:
     case NEF_UINT16:
     case NEF_FLOAT16:
@@ -32,10 +34,11 @@ size_t dtype_size(nef_dtype dtype) {
 }
 
 const char* dtype_name(nef_dtype dtype) {
-  static const char* const kNames[] = {"invalid", "bool",     "int8",    "uint8",  "int16",
-                                       "uint16",  "int32",    "uint32",  "int64",  "uint64",
-                                       "float16", "bfloat16", "float32", "float64"};
-  return dtype > 0 && dtype <= NEF_FLOAT64 ? kNames[dtype] : kNames[0];
+  static const char* const kNames[] = {"invalid", "bool",    "int8",          "uint8",
+                                       "int16",   "uint16",  "int32",         "uint32",
+                                       "int64",   "uint64",  "float16",       "bfloat16",
+                                       "float32", "float64", "float8_e4m3fn", "float8_e5m2"};
+  return dtype_size(dtype) > 0 ? kNames[dtype] : kNames[0];
 }
 
 Region Region::copy(const nef_backend_region& region) {

@@ -9,12 +9,16 @@
 
 namespace nef::ir {
 
+inline constexpr nef_dtype kLastDtype = NEF_FLOAT8_E5M2;
+
 // Bytes of one element; 0 for NEF_DTYPE_INVALID and unknown numbers.
 constexpr size_t dtype_size(nef_dtype t) {
   switch (t) {
     case NEF_BOOL:
     case NEF_INT8:
-    case NEF_UINT8: return 1;
+    case NEF_UINT8:
+    case NEF_FLOAT8_E4M3FN:
+    case NEF_FLOAT8_E5M2: return 1;
     case NEF_INT16:
     case NEF_UINT16:
     case NEF_FLOAT16:
@@ -29,7 +33,11 @@ constexpr size_t dtype_size(nef_dtype t) {
   }
 }
 constexpr bool dtype_valid(nef_dtype t) { return dtype_size(t) != 0; }
+// Floats that ops compute with. The 8-bit ones are only stored, moved and converted.
 constexpr bool dtype_is_float(nef_dtype t) { return t >= NEF_FLOAT16 && t <= NEF_FLOAT64; }
+constexpr bool dtype_is_float8(nef_dtype t) {
+  return t == NEF_FLOAT8_E4M3FN || t == NEF_FLOAT8_E5M2;
+}
 constexpr bool dtype_is_int(nef_dtype t) { return t >= NEF_INT8 && t <= NEF_UINT64; }
 
 // "float32"; "invalid" for anything else.

@@ -4,7 +4,7 @@
 import textwrap
 
 from gen_ops_engine import NOTE, float_literal, quoted
-from gen_ops_model import DTYPES
+from gen_ops_model import DTYPES, GROUPS
 
 C_SCALARS = {"int": "int64_t", "float": "double", "bool": "int32_t", "dtype": "nef_dtype",
              "string": "const char*"}
@@ -80,10 +80,12 @@ def signature(op):
 
 def dtype_list(port):
     names = port.dtypes
-    if len(names) == 13:
+    if names == GROUPS["any"]:
         return "any dtype"
-    if len(names) == 12:
-        return "any dtype but bool"
+    if names == GROUPS["plain"]:
+        return "any dtype but float8"
+    if names == sorted(GROUPS["number"], key=DTYPES.index):
+        return "any dtype but bool and float8"
     return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " or " + names[-1]
 
 

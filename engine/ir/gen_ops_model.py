@@ -6,13 +6,16 @@ import re
 import tomllib
 
 DTYPES = ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64",
-          "float16", "bfloat16", "float32", "float64"]  # position + 1 is the nef_dtype
-FLOAT = DTYPES[9:]
+          "float16", "bfloat16", "float32", "float64",
+          "float8_e4m3fn", "float8_e5m2"]  # position + 1 is the nef_dtype
+FLOAT = DTYPES[9:13]
+FLOAT8 = DTYPES[13:]  # stored, moved and converted, never computed with
 SINT = ["int8", "int16", "int32", "int64"]
 UINT = ["uint8", "uint16", "uint32", "uint64"]
 GROUPS = {
     "float": FLOAT, "sint": SINT, "uint": UINT, "int": SINT + UINT, "signed": SINT + FLOAT,
-    "number": SINT + UINT + FLOAT, "any": DTYPES, "index": ["int32", "int64"],
+    "number": SINT + UINT + FLOAT, "float8": FLOAT8,
+    "plain": ["bool"] + SINT + UINT + FLOAT, "any": DTYPES, "index": ["int32", "int64"],
 }
 CLASSES = ["elementwise", "reduction", "contraction", "movement", "normalization", "attention",
            "effect", "collective", "control"]

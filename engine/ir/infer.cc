@@ -21,7 +21,7 @@ struct TypeVars {
 
 std::string dtype_list(uint32_t mask) {
   std::string out;
-  for (nef_dtype t = NEF_BOOL; t <= NEF_FLOAT64; ++t) {
+  for (nef_dtype t = NEF_BOOL; t <= kLastDtype; ++t) {
     if ((mask >> t & 1u) == 0) continue;
     if (!out.empty()) out += ", ";
     out += dtype_name(t);

@@ -189,6 +189,14 @@ int64_t host_number(const InferContext& c, size_t input, Dim element) {
              "one of its elements is ", c.pool.str(element)));
 }
 
+nef_dtype dtype_attr(const InferContext& c, unsigned slot, nef_dtype fallback) {
+  const int64_t t = c.attrs.i(slot, fallback);
+  if (t > 0 && t < 32 && (c.spec.outputs[0].dtypes >> t & 1u) != 0)
+    return static_cast<nef_dtype>(t);
+  c.fail(NEF_INVALID_ARGUMENT,
+         cat(c.spec.attrs[slot].name, " may not be ", dtype_name(static_cast<nef_dtype>(t))));
+}
+
 void require_one_element(const InferContext& c, size_t input) {
   if (c.rank(input) == 0) return;
   if (c.rank(input) == 1 && !is_expr(c.dims(input)[0]) && c.dims(input)[0] == 1) return;

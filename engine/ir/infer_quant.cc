@@ -111,9 +111,10 @@ void infer_quantize_linear(InferContext& c) {
   c.out[0].shape.assign(c.dims(0));
   const bool asked = c.attrs.has(NEF_QUANTIZE_LINEAR_OUTPUT_DTYPE);
   const auto to = static_cast<nef_dtype>(c.attrs.i(NEF_QUANTIZE_LINEAR_OUTPUT_DTYPE, NEF_UINT8));
-  if (asked && (to < NEF_INT8 || to > NEF_UINT16)) {
-    c.fail(NEF_INVALID_ARGUMENT,
-           cat("output_dtype must be int8, uint8, int16 or uint16, got ", dtype_name(to)));
+  if (asked && (to < NEF_INT8 || to > NEF_UINT16) && !dtype_is_float8(to)) {
+    c.fail(
+        NEF_INVALID_ARGUMENT,
+        cat("output_dtype must be int8, uint8, int16, uint16 or a float8, got ", dtype_name(to)));
   }
   if (c.has(2) && asked && c.in[2].dtype != to) {
     c.fail(NEF_DTYPE_MISMATCH, cat("output_dtype is ", dtype_name(to), ", y_zero_point is ",

@@ -44,6 +44,8 @@ void broadcast_into(const InferContext& c, Shape& acc, std::span<const Dim> dims
 void require_broadcasts_to(const InferContext& c, std::span<const Dim> from,
                            std::span<const Dim> to, const char* what);
 // A vector of exactly that many elements.
+// The dtype that an attribute asks for, which the first output must take.
+nef_dtype dtype_attr(const InferContext& c, unsigned slot, nef_dtype fallback);
 void require_vector(const InferContext& c, size_t input, Dim size, const char* what);
 // a / b, where b must divide a.
 Dim divided(const InferContext& c, Dim a, Dim b, const char* what);

@@ -64,9 +64,7 @@ void infer_constant_of_shape(InferContext& c) {
 void infer_eye_like(InferContext& c) {
   require_rank(c, 0, 2);
   c.out[0].shape.assign(c.dims(0));
-  c.out[0].dtype = c.attrs.has(NEF_EYE_LIKE_DTYPE)
-                       ? static_cast<nef_dtype>(c.attrs.i(NEF_EYE_LIKE_DTYPE))
-                       : c.in[0].dtype;
+  c.out[0].dtype = dtype_attr(c, NEF_EYE_LIKE_DTYPE, c.in[0].dtype);
 }
 
 void infer_one_hot(InferContext& c) {

@@ -22,14 +22,6 @@ Dim host_at_least(const InferContext& c, size_t input, int64_t least) {
                                    ", got ", c.pool.str(d)));
 }
 
-nef_dtype dtype_attr(const InferContext& c, unsigned slot, nef_dtype fallback, uint32_t allowed) {
-  const int64_t t = c.attrs.i(slot, fallback);
-  if (t > 0 && t < 32 && (allowed >> t & 1u) != 0) return static_cast<nef_dtype>(t);
-  c.fail(NEF_INVALID_ARGUMENT,
-         cat(c.spec.attrs[slot].name, " may not be ", dtype_name(static_cast<nef_dtype>(t))));
-}
-uint32_t output_mask(const InferContext& c) { return c.spec.outputs[0].dtypes; }
-
 // 1 (real) or 2 (complex).
 Dim complex_parts(const InferContext& c) {
   const Dim parts = c.dims(0).back();
@@ -116,14 +108,13 @@ void infer_mel_weight_matrix(InferContext& c) {
   for (size_t i : {3, 4}) require_one_element(c, i);
   const Dim bands = host_at_least(c, 0, 1), length = host_at_least(c, 1, 1);
   host_at_least(c, 2, 1);
-  c.out[0].dtype =
-      dtype_attr(c, NEF_MEL_WEIGHT_MATRIX_OUTPUT_DATATYPE, NEF_FLOAT32, output_mask(c));
+  c.out[0].dtype = dtype_attr(c, NEF_MEL_WEIGHT_MATRIX_OUTPUT_DATATYPE, NEF_FLOAT32);
   c.out[0].shape = Shape{c.pool.add(c.pool.floordiv(length, 2), 1), bands};
 }
 
 void infer_window_function(InferContext& c) {
   // The three windows keep output_datatype in the same slot.
-  c.out[0].dtype = dtype_attr(c, NEF_HANN_WINDOW_OUTPUT_DATATYPE, NEF_FLOAT32, output_mask(c));
+  c.out[0].dtype = dtype_attr(c, NEF_HANN_WINDOW_OUTPUT_DATATYPE, NEF_FLOAT32);
   c.out[0].shape = Shape{host_at_least(c, 0, 0)};
 }
 
@@ -165,18 +156,18 @@ void infer_bit_cast(InferContext& c) {
 
 void infer_random(InferContext& c) {
   // RandomUniform and RandomNormal keep dtype in the same slot.
-  c.out[0].dtype = dtype_attr(c, NEF_RANDOM_UNIFORM_DTYPE, NEF_FLOAT32, output_mask(c));
+  c.out[0].dtype = dtype_attr(c, NEF_RANDOM_UNIFORM_DTYPE, NEF_FLOAT32);
   host_shape(c);
 }
 
 void infer_bernoulli(InferContext& c) {
-  c.out[0].dtype = dtype_attr(c, NEF_BERNOULLI_DTYPE, c.in[0].dtype, output_mask(c));
+  c.out[0].dtype = dtype_attr(c, NEF_BERNOULLI_DTYPE, c.in[0].dtype);
   c.out[0].shape.assign(c.dims(0));
 }
 
 void infer_multinomial(InferContext& c) {
   require_rank(c, 0, 2);
-  c.out[0].dtype = dtype_attr(c, NEF_MULTINOMIAL_DTYPE, NEF_INT32, output_mask(c));
+  c.out[0].dtype = dtype_attr(c, NEF_MULTINOMIAL_DTYPE, NEF_INT32);
   c.out[0].shape = Shape{c.dims(0)[0], positive(c, NEF_MULTINOMIAL_SAMPLE_SIZE)};
 }
 

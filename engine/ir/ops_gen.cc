@@ -176,20 +176,24 @@ constexpr OutputSpec kBitwiseXorOutputs[] = {
     {"output", 0x03fc, 0, false, false},
 };
 constexpr InputSpec kCastInputs[] = {
-    {"input", 0x3ffe, 255, false, false, false},
+    {"input", 0xfffe, 255, false, false, false},
 };
 constexpr OutputSpec kCastOutputs[] = {
-    {"output", 0x3ffe, 255, false, false},
+    {"output", 0xfffe, 255, false, false},
 };
 constexpr AttrSpec kCastAttrs[] = {
     {"to", AttrType::DType, true, false, 0, 0.0, nullptr},
+    {"saturate", AttrType::Bool, false, true, 1, 0.0, nullptr},
 };
 constexpr InputSpec kCastLikeInputs[] = {
-    {"input", 0x3ffe, 0, false, false, false},
-    {"target", 0x3ffe, 1, false, false, false},
+    {"input", 0xfffe, 0, false, false, false},
+    {"target", 0xfffe, 1, false, false, false},
 };
 constexpr OutputSpec kCastLikeOutputs[] = {
-    {"output", 0x3ffe, 1, false, false},
+    {"output", 0xfffe, 1, false, false},
+};
+constexpr AttrSpec kCastLikeAttrs[] = {
+    {"saturate", AttrType::Bool, false, true, 1, 0.0, nullptr},
 };
 constexpr InputSpec kCeilInputs[] = {
     {"input", 0x3c00, 0, false, false, false},
@@ -215,20 +219,20 @@ constexpr OutputSpec kClipOutputs[] = {
     {"output", 0x3ffc, 0, false, false},
 };
 constexpr InputSpec kConcatInputs[] = {
-    {"inputs", 0x3ffe, 0, false, true, false},
+    {"inputs", 0xfffe, 0, false, true, false},
 };
 constexpr OutputSpec kConcatOutputs[] = {
-    {"output", 0x3ffe, 0, false, false},
+    {"output", 0xfffe, 0, false, false},
 };
 constexpr AttrSpec kConcatAttrs[] = {
     {"axis", AttrType::Int, true, false, 0, 0.0, nullptr},
 };
 constexpr InputSpec kConstantOfShapeInputs[] = {
     {"shape", 0x0100, 255, false, false, true},
-    {"value", 0x3ffe, 0, true, false, false},
+    {"value", 0xfffe, 0, true, false, false},
 };
 constexpr OutputSpec kConstantOfShapeOutputs[] = {
-    {"output", 0x3ffe, 0, false, false},
+    {"output", 0xfffe, 0, false, false},
 };
 constexpr InputSpec kConvInputs[] = {
     {"x", 0x3c00, 0, false, false, false},
@@ -288,10 +292,10 @@ constexpr AttrSpec kCumSumAttrs[] = {
     {"reverse", AttrType::Bool, false, true, 0, 0.0, nullptr},
 };
 constexpr InputSpec kDepthToSpaceInputs[] = {
-    {"input", 0x3ffe, 0, false, false, false},
+    {"input", 0xfffe, 0, false, false, false},
 };
 constexpr OutputSpec kDepthToSpaceOutputs[] = {
-    {"output", 0x3ffe, 0, false, false},
+    {"output", 0xfffe, 0, false, false},
 };
 constexpr AttrSpec kDepthToSpaceAttrs[] = {
     {"blocksize", AttrType::Int, true, false, 0, 0.0, nullptr},
@@ -342,11 +346,11 @@ constexpr OutputSpec kExpOutputs[] = {
     {"output", 0x3c00, 0, false, false},
 };
 constexpr InputSpec kExpandInputs[] = {
-    {"input", 0x3ffe, 0, false, false, false},
+    {"input", 0xfffe, 0, false, false, false},
     {"shape", 0x0100, 255, false, false, true},
 };
 constexpr OutputSpec kExpandOutputs[] = {
-    {"output", 0x3ffe, 0, false, false},
+    {"output", 0xfffe, 0, false, false},
 };
 constexpr InputSpec kEyeLikeInputs[] = {
     {"input", 0x3ffe, 255, false, false, false},
@@ -359,10 +363,10 @@ constexpr AttrSpec kEyeLikeAttrs[] = {
     {"k", AttrType::Int, false, true, 0, 0.0, nullptr},
 };
 constexpr InputSpec kFlattenInputs[] = {
-    {"input", 0x3ffe, 0, false, false, false},
+    {"input", 0xfffe, 0, false, false, false},
 };
 constexpr OutputSpec kFlattenOutputs[] = {
-    {"output", 0x3ffe, 0, false, false},
+    {"output", 0xfffe, 0, false, false},
 };
 constexpr AttrSpec kFlattenAttrs[] = {
     {"axis", AttrType::Int, false, true, 1, 0.0, nullptr},
@@ -374,31 +378,31 @@ constexpr OutputSpec kFloorOutputs[] = {
     {"output", 0x3c00, 0, false, false},
 };
 constexpr InputSpec kGatherInputs[] = {
-    {"data", 0x3ffe, 0, false, false, false},
+    {"data", 0xfffe, 0, false, false, false},
     {"indices", 0x0140, 1, false, false, false},
 };
 constexpr OutputSpec kGatherOutputs[] = {
-    {"output", 0x3ffe, 0, false, false},
+    {"output", 0xfffe, 0, false, false},
 };
 constexpr AttrSpec kGatherAttrs[] = {
     {"axis", AttrType::Int, false, true, 0, 0.0, nullptr},
 };
 constexpr InputSpec kGatherElementsInputs[] = {
-    {"data", 0x3ffe, 0, false, false, false},
+    {"data", 0xfffe, 0, false, false, false},
     {"indices", 0x0140, 1, false, false, false},
 };
 constexpr OutputSpec kGatherElementsOutputs[] = {
-    {"output", 0x3ffe, 0, false, false},
+    {"output", 0xfffe, 0, false, false},
 };
 constexpr AttrSpec kGatherElementsAttrs[] = {
     {"axis", AttrType::Int, false, true, 0, 0.0, nullptr},
 };
 constexpr InputSpec kGatherNDInputs[] = {
-    {"data", 0x3ffe, 0, false, false, false},
+    {"data", 0xfffe, 0, false, false, false},
     {"indices", 0x0100, 255, false, false, false},
 };
 constexpr OutputSpec kGatherNDOutputs[] = {
-    {"output", 0x3ffe, 0, false, false},
+    {"output", 0xfffe, 0, false, false},
 };
 constexpr AttrSpec kGatherNDAttrs[] = {
     {"batch_dims", AttrType::Int, false, true, 0, 0.0, nullptr},
@@ -491,10 +495,10 @@ constexpr AttrSpec kHardmaxAttrs[] = {
     {"axis", AttrType::Int, false, true, -1, 0.0, nullptr},
 };
 constexpr InputSpec kIdentityInputs[] = {
-    {"input", 0x3ffe, 0, false, false, false},
+    {"input", 0xfffe, 0, false, false, false},
 };
 constexpr OutputSpec kIdentityOutputs[] = {
-    {"output", 0x3ffe, 0, false, false},
+    {"output", 0xfffe, 0, false, false},
 };
 constexpr InputSpec kInstanceNormalizationInputs[] = {
     {"x", 0x3c00, 0, false, false, false},
@@ -715,13 +719,13 @@ constexpr OutputSpec kPReluOutputs[] = {
     {"output", 0x3fc0, 0, false, false},
 };
 constexpr InputSpec kPadInputs[] = {
-    {"data", 0x3ffe, 0, false, false, false},
+    {"data", 0xfffe, 0, false, false, false},
     {"pads", 0x0100, 255, false, false, true},
-    {"constant_value", 0x3ffe, 0, true, false, false},
+    {"constant_value", 0xfffe, 0, true, false, false},
     {"axes", 0x0140, 255, true, false, true},
 };
 constexpr OutputSpec kPadOutputs[] = {
-    {"output", 0x3ffe, 0, false, false},
+    {"output", 0xfffe, 0, false, false},
 };
 constexpr AttrSpec kPadAttrs[] = {
     {"mode", AttrType::String, false, true, 0, 0.0, "constant"},
@@ -876,11 +880,11 @@ constexpr OutputSpec kReluOutputs[] = {
     {"output", 0x3d54, 0, false, false},
 };
 constexpr InputSpec kReshapeInputs[] = {
-    {"data", 0x3ffe, 0, false, false, false},
+    {"data", 0xfffe, 0, false, false, false},
     {"shape", 0x0100, 255, false, false, true},
 };
 constexpr OutputSpec kReshapeOutputs[] = {
-    {"output", 0x3ffe, 0, false, false},
+    {"output", 0xfffe, 0, false, false},
 };
 constexpr AttrSpec kReshapeAttrs[] = {
     {"allowzero", AttrType::Bool, false, true, 0, 0.0, nullptr},
@@ -906,11 +910,11 @@ constexpr AttrSpec kResizeAttrs[] = {
     {"nearest_mode", AttrType::String, false, true, 0, 0.0, "round_prefer_floor"},
 };
 constexpr InputSpec kReverseSequenceInputs[] = {
-    {"input", 0x3ffe, 0, false, false, false},
+    {"input", 0xfffe, 0, false, false, false},
     {"sequence_lens", 0x0100, 255, false, false, false},
 };
 constexpr OutputSpec kReverseSequenceOutputs[] = {
-    {"output", 0x3ffe, 0, false, false},
+    {"output", 0xfffe, 0, false, false},
 };
 constexpr AttrSpec kReverseSequenceAttrs[] = {
     {"batch_axis", AttrType::Int, false, true, 1, 0.0, nullptr},
@@ -970,7 +974,7 @@ constexpr AttrSpec kSeluAttrs[] = {
     {"gamma", AttrType::Float, false, true, 0, 1.0507010221481323, nullptr},
 };
 constexpr InputSpec kShapeInputs[] = {
-    {"data", 0x3ffe, 255, false, false, false},
+    {"data", 0xfffe, 255, false, false, false},
 };
 constexpr OutputSpec kShapeOutputs[] = {
     {"output", 0x0100, 255, false, false},
@@ -1023,20 +1027,20 @@ constexpr OutputSpec kSinhOutputs[] = {
     {"output", 0x3c00, 0, false, false},
 };
 constexpr InputSpec kSizeInputs[] = {
-    {"data", 0x3ffe, 255, false, false, false},
+    {"data", 0xfffe, 255, false, false, false},
 };
 constexpr OutputSpec kSizeOutputs[] = {
     {"output", 0x0100, 255, false, false},
 };
 constexpr InputSpec kSliceInputs[] = {
-    {"data", 0x3ffe, 0, false, false, false},
+    {"data", 0xfffe, 0, false, false, false},
     {"starts", 0x0140, 1, false, false, true},
     {"ends", 0x0140, 1, false, false, true},
     {"axes", 0x0140, 1, true, false, true},
     {"steps", 0x0140, 1, true, false, true},
 };
 constexpr OutputSpec kSliceOutputs[] = {
-    {"output", 0x3ffe, 0, false, false},
+    {"output", 0xfffe, 0, false, false},
 };
 constexpr InputSpec kSoftmaxInputs[] = {
     {"input", 0x3c00, 0, false, false, false},
@@ -1061,21 +1065,21 @@ constexpr OutputSpec kSoftsignOutputs[] = {
     {"output", 0x3c00, 0, false, false},
 };
 constexpr InputSpec kSpaceToDepthInputs[] = {
-    {"input", 0x3ffe, 0, false, false, false},
+    {"input", 0xfffe, 0, false, false, false},
 };
 constexpr OutputSpec kSpaceToDepthOutputs[] = {
-    {"output", 0x3ffe, 0, false, false},
+    {"output", 0xfffe, 0, false, false},
 };
 constexpr AttrSpec kSpaceToDepthAttrs[] = {
     {"blocksize", AttrType::Int, true, false, 0, 0.0, nullptr},
     {"mode", AttrType::String, false, true, 0, 0.0, "DCR"},
 };
 constexpr InputSpec kSplitInputs[] = {
-    {"input", 0x3ffe, 0, false, false, false},
+    {"input", 0xfffe, 0, false, false, false},
     {"split", 0x0100, 255, true, false, true},
 };
 constexpr OutputSpec kSplitOutputs[] = {
-    {"outputs", 0x3ffe, 0, false, true},
+    {"outputs", 0xfffe, 0, false, true},
 };
 constexpr AttrSpec kSplitAttrs[] = {
     {"axis", AttrType::Int, false, true, 0, 0.0, nullptr},
@@ -1088,11 +1092,11 @@ constexpr OutputSpec kSqrtOutputs[] = {
     {"output", 0x3c00, 0, false, false},
 };
 constexpr InputSpec kSqueezeInputs[] = {
-    {"data", 0x3ffe, 0, false, false, false},
+    {"data", 0xfffe, 0, false, false, false},
     {"axes", 0x0100, 255, true, false, true},
 };
 constexpr OutputSpec kSqueezeOutputs[] = {
-    {"output", 0x3ffe, 0, false, false},
+    {"output", 0xfffe, 0, false, false},
 };
 constexpr InputSpec kSubInputs[] = {
     {"a", 0x3ffc, 0, false, false, false},
@@ -1129,11 +1133,11 @@ constexpr AttrSpec kThresholdedReluAttrs[] = {
     {"alpha", AttrType::Float, false, true, 0, 1.0, nullptr},
 };
 constexpr InputSpec kTileInputs[] = {
-    {"input", 0x3ffe, 0, false, false, false},
+    {"input", 0xfffe, 0, false, false, false},
     {"repeats", 0x0100, 255, false, false, true},
 };
 constexpr OutputSpec kTileOutputs[] = {
-    {"output", 0x3ffe, 0, false, false},
+    {"output", 0xfffe, 0, false, false},
 };
 constexpr InputSpec kTopKInputs[] = {
     {"x", 0x3ffc, 0, false, false, false},
@@ -1149,38 +1153,38 @@ constexpr AttrSpec kTopKAttrs[] = {
     {"sorted", AttrType::Bool, false, true, 1, 0.0, nullptr},
 };
 constexpr InputSpec kTransposeInputs[] = {
-    {"data", 0x3ffe, 0, false, false, false},
+    {"data", 0xfffe, 0, false, false, false},
 };
 constexpr OutputSpec kTransposeOutputs[] = {
-    {"output", 0x3ffe, 0, false, false},
+    {"output", 0xfffe, 0, false, false},
 };
 constexpr AttrSpec kTransposeAttrs[] = {
     {"perm", AttrType::Ints, false, false, 0, 0.0, nullptr},
 };
 constexpr InputSpec kTriluInputs[] = {
-    {"input", 0x3ffe, 0, false, false, false},
+    {"input", 0xfffe, 0, false, false, false},
     {"k", 0x0100, 255, true, false, true},
 };
 constexpr OutputSpec kTriluOutputs[] = {
-    {"output", 0x3ffe, 0, false, false},
+    {"output", 0xfffe, 0, false, false},
 };
 constexpr AttrSpec kTriluAttrs[] = {
     {"upper", AttrType::Bool, false, true, 1, 0.0, nullptr},
 };
 constexpr InputSpec kUnsqueezeInputs[] = {
-    {"data", 0x3ffe, 0, false, false, false},
+    {"data", 0xfffe, 0, false, false, false},
     {"axes", 0x0100, 255, false, false, true},
 };
 constexpr OutputSpec kUnsqueezeOutputs[] = {
-    {"output", 0x3ffe, 0, false, false},
+    {"output", 0xfffe, 0, false, false},
 };
 constexpr InputSpec kWhereInputs[] = {
     {"condition", 0x0002, 255, false, false, false},
-    {"x", 0x3ffe, 0, false, false, false},
-    {"y", 0x3ffe, 0, false, false, false},
+    {"x", 0xfffe, 0, false, false, false},
+    {"y", 0xfffe, 0, false, false, false},
 };
 constexpr OutputSpec kWhereOutputs[] = {
-    {"output", 0x3ffe, 0, false, false},
+    {"output", 0xfffe, 0, false, false},
 };
 constexpr InputSpec kXorInputs[] = {
     {"a", 0x0002, 255, false, false, false},
@@ -1276,21 +1280,22 @@ constexpr AttrSpec kRNNAttrs[] = {
 constexpr InputSpec kQuantizeLinearInputs[] = {
     {"x", 0x3c40, 0, false, false, false},
     {"y_scale", 0x3c40, 1, false, false, false},
-    {"y_zero_point", 0x003c, 2, true, false, false},
+    {"y_zero_point", 0xc03c, 2, true, false, false},
 };
 constexpr OutputSpec kQuantizeLinearOutputs[] = {
-    {"y", 0x003c, 2, false, false},
+    {"y", 0xc03c, 2, false, false},
 };
 constexpr AttrSpec kQuantizeLinearAttrs[] = {
     {"axis", AttrType::Int, false, true, 1, 0.0, nullptr},
     {"block_size", AttrType::Int, false, true, 0, 0.0, nullptr},
     {"output_dtype", AttrType::DType, false, false, 0, 0.0, nullptr},
     {"precision", AttrType::DType, false, false, 0, 0.0, nullptr},
+    {"saturate", AttrType::Bool, false, true, 1, 0.0, nullptr},
 };
 constexpr InputSpec kDequantizeLinearInputs[] = {
-    {"x", 0x007c, 0, false, false, false},
+    {"x", 0xc07c, 0, false, false, false},
     {"x_scale", 0x3c00, 1, false, false, false},
-    {"x_zero_point", 0x007c, 0, true, false, false},
+    {"x_zero_point", 0xc07c, 0, true, false, false},
 };
 constexpr OutputSpec kDequantizeLinearOutputs[] = {
     {"y", 0x3c00, 255, false, false},
@@ -1399,11 +1404,11 @@ constexpr AttrSpec kNonMaxSuppressionAttrs[] = {
     {"center_point_box", AttrType::Int, false, true, 0, 0.0, nullptr},
 };
 constexpr InputSpec kCompressInputs[] = {
-    {"input", 0x3ffe, 0, false, false, false},
+    {"input", 0xfffe, 0, false, false, false},
     {"condition", 0x0002, 255, false, false, false},
 };
 constexpr OutputSpec kCompressOutputs[] = {
-    {"output", 0x3ffe, 0, false, false},
+    {"output", 0xfffe, 0, false, false},
 };
 constexpr AttrSpec kCompressAttrs[] = {
     {"axis", AttrType::Int, false, false, 0, 0.0, nullptr},
@@ -1530,11 +1535,11 @@ constexpr AttrSpec kCol2ImAttrs[] = {
     {"strides", AttrType::Ints, false, false, 0, 0.0, nullptr},
 };
 constexpr InputSpec kCenterCropPadInputs[] = {
-    {"input_data", 0x3ffe, 0, false, false, false},
+    {"input_data", 0xfffe, 0, false, false, false},
     {"shape", 0x0140, 1, false, false, true},
 };
 constexpr OutputSpec kCenterCropPadOutputs[] = {
-    {"output_data", 0x3ffe, 0, false, false},
+    {"output_data", 0xfffe, 0, false, false},
 };
 constexpr AttrSpec kCenterCropPadAttrs[] = {
     {"axes", AttrType::Ints, false, false, 0, 0.0, nullptr},
@@ -1613,12 +1618,12 @@ constexpr OutputSpec kDetOutputs[] = {
     {"y", 0x3c00, 0, false, false},
 };
 constexpr InputSpec kTensorScatterInputs[] = {
-    {"past_cache", 0x3ffe, 0, false, false, false},
-    {"update", 0x3ffe, 0, false, false, false},
+    {"past_cache", 0xfffe, 0, false, false, false},
+    {"update", 0xfffe, 0, false, false, false},
     {"write_indices", 0x0100, 255, true, false, false},
 };
 constexpr OutputSpec kTensorScatterOutputs[] = {
-    {"present_cache", 0x3ffe, 0, false, false},
+    {"present_cache", 0xfffe, 0, false, false},
 };
 constexpr AttrSpec kTensorScatterAttrs[] = {
     {"axis", AttrType::Int, false, true, -2, 0.0, nullptr},
@@ -1636,10 +1641,10 @@ constexpr AttrSpec kCumProdAttrs[] = {
     {"reverse", AttrType::Bool, false, true, 0, 0.0, nullptr},
 };
 constexpr InputSpec kBitCastInputs[] = {
-    {"input", 0x3ffe, 255, false, false, false},
+    {"input", 0xfffe, 255, false, false, false},
 };
 constexpr OutputSpec kBitCastOutputs[] = {
-    {"output", 0x3ffe, 255, false, false},
+    {"output", 0xfffe, 255, false, false},
 };
 constexpr AttrSpec kBitCastAttrs[] = {
     {"to", AttrType::DType, true, false, 0, 0.0, nullptr},
@@ -1725,27 +1730,27 @@ constexpr AttrSpec kTfIdfVectorizerAttrs[] = {
 };
 constexpr InputSpec kIfInputs[] = {
     {"condition", 0x0002, 255, false, false, false},
-    {"captures", 0x3ffe, 255, true, true, false},
+    {"captures", 0xfffe, 255, true, true, false},
 };
 constexpr OutputSpec kIfOutputs[] = {
-    {"outputs", 0x3ffe, 255, false, true},
+    {"outputs", 0xfffe, 255, false, true},
 };
 constexpr InputSpec kLoopInputs[] = {
     {"trip_count", 0x0100, 255, true, false, false},
     {"condition", 0x0002, 255, true, false, false},
-    {"values", 0x3ffe, 255, true, true, false},
+    {"values", 0xfffe, 255, true, true, false},
 };
 constexpr OutputSpec kLoopOutputs[] = {
-    {"outputs", 0x3ffe, 255, false, true},
+    {"outputs", 0xfffe, 255, false, true},
 };
 constexpr AttrSpec kLoopAttrs[] = {
     {"carried", AttrType::Int, false, true, 0, 0.0, nullptr},
 };
 constexpr InputSpec kScanInputs[] = {
-    {"values", 0x3ffe, 255, true, true, false},
+    {"values", 0xfffe, 255, true, true, false},
 };
 constexpr OutputSpec kScanOutputs[] = {
-    {"outputs", 0x3ffe, 255, false, true},
+    {"outputs", 0xfffe, 255, false, true},
 };
 constexpr AttrSpec kScanAttrs[] = {
     {"carried", AttrType::Int, false, true, 0, 0.0, nullptr},
@@ -1884,10 +1889,10 @@ const OpSpec kOpTable[] = {
      true, false, false, 0, 2, 1, 0, kBitwiseXorInputs, kBitwiseXorOutputs, nullptr},
     {NEF_OP_CAST, "Cast", "cast",
      OpClass::Elementwise, InferRule::kCast, Cost::kElements,
-     false, false, false, 0, 1, 1, 1, kCastInputs, kCastOutputs, kCastAttrs},
+     false, false, false, 0, 1, 1, 2, kCastInputs, kCastOutputs, kCastAttrs},
     {NEF_OP_CAST_LIKE, "CastLike", "cast_like",
      OpClass::Elementwise, InferRule::kCastLike, Cost::kElements,
-     false, false, false, 0, 2, 1, 0, kCastLikeInputs, kCastLikeOutputs, nullptr},
+     false, false, false, 0, 2, 1, 1, kCastLikeInputs, kCastLikeOutputs, kCastLikeAttrs},
     {NEF_OP_CEIL, "Ceil", "ceil",
      OpClass::Elementwise, InferRule::kSame, Cost::kElements,
      false, false, false, 0, 1, 1, 0, kCeilInputs, kCeilOutputs, nullptr},
@@ -2244,7 +2249,7 @@ const OpSpec kOpTable[] = {
      false, false, false, 0, 6, 2, 7, kRNNInputs, kRNNOutputs, kRNNAttrs},
     {NEF_OP_QUANTIZE_LINEAR, "QuantizeLinear", "quantize_linear",
      OpClass::Movement, InferRule::kQuantizeLinear, Cost::kElementsX4,
-     false, false, false, 0, 3, 1, 4, kQuantizeLinearInputs, kQuantizeLinearOutputs, kQuantizeLinearAttrs},
+     false, false, false, 0, 3, 1, 5, kQuantizeLinearInputs, kQuantizeLinearOutputs, kQuantizeLinearAttrs},
     {NEF_OP_DEQUANTIZE_LINEAR, "DequantizeLinear", "dequantize_linear",
      OpClass::Movement, InferRule::kDequantizeLinear, Cost::kElements,
      false, false, false, 0, 3, 1, 3, kDequantizeLinearInputs, kDequantizeLinearOutputs, kDequantizeLinearAttrs},

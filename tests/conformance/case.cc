@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "backends/shared/float16.h"
+#include "backends/shared/float8.h"
 #include "engine/ir/dtype.h"
 #include "engine/ir/infer.h"
 
@@ -31,6 +32,8 @@ void put_float(Tensor& t, int64_t i, double v) {
     case NEF_FLOAT16: return put(t, i, backends::float16_from_double(v));
     case NEF_BFLOAT16: return put(t, i, backends::bfloat16_from_double(v));
     case NEF_FLOAT32: return put(t, i, static_cast<float>(v));
+    case NEF_FLOAT8_E4M3FN:
+    case NEF_FLOAT8_E5M2: return put(t, i, backends::float8_from_double(t.dtype, v, false));
     default: return put(t, i, v);
   }
 }
@@ -125,10 +128,12 @@ bool read_content(const Tensor& t, std::vector<ir::Dim>& out) {
 
 }  // namespace
 
-bool is_float(nef_dtype dtype) { return ir::dtype_is_float(dtype); }
+bool is_float(nef_dtype dtype) { return ir::dtype_is_float(dtype) || ir::dtype_is_float8(dtype); }
 
 double epsilon(nef_dtype dtype) {
   switch (dtype) {
+    case NEF_FLOAT8_E4M3FN: return 0x1p-3;
+    case NEF_FLOAT8_E5M2: return 0x1p-2;
     case NEF_FLOAT16: return 0x1p-10;
     case NEF_BFLOAT16: return 0x1p-7;
     case NEF_FLOAT32: return 0x1p-23;
@@ -137,6 +142,8 @@ double epsilon(nef_dtype dtype) {
 }
 double min_normal(nef_dtype dtype) {
   switch (dtype) {
+    case NEF_FLOAT8_E4M3FN: return 0x1p-6;
+    case NEF_FLOAT8_E5M2: return 0x1p-14;
     case NEF_FLOAT16: return 0x1p-14;
     case NEF_BFLOAT16:
     case NEF_FLOAT32: return 0x1p-126;
@@ -145,6 +152,8 @@ double min_normal(nef_dtype dtype) {
 }
 double max_finite(nef_dtype dtype) {
   switch (dtype) {
+    case NEF_FLOAT8_E4M3FN: return 448;
+    case NEF_FLOAT8_E5M2: return 57344;
     case NEF_FLOAT16: return 65504;
     case NEF_BFLOAT16: return 0x1.fep127;
     case NEF_FLOAT32: return static_cast<double>(std::numeric_limits<float>::max());
@@ -165,6 +174,8 @@ double float_at(const Tensor& t, int64_t i) {
     case NEF_FLOAT32: return get<float>(t, i);
     case NEF_FLOAT64: return get<double>(t, i);
     case NEF_UINT64: return static_cast<double>(get<uint64_t>(t, i));
+    case NEF_FLOAT8_E4M3FN:
+    case NEF_FLOAT8_E5M2: return backends::float_from_float8(t.dtype, get<uint8_t>(t, i));
     default: return static_cast<double>(int_at(t, i));
   }
 }
@@ -320,7 +331,7 @@ std::string dims_name(const std::vector<int64_t>& dims) {
 std::vector<nef_dtype> allowed_dtypes(nef_op op, size_t input) {
   std::vector<nef_dtype> out;
   const uint32_t mask = ir::spec(op).inputs[input].dtypes;
-  for (nef_dtype t = NEF_BOOL; t <= NEF_FLOAT64; ++t) {
+  for (nef_dtype t = NEF_BOOL; t <= ir::kLastDtype; ++t) {
     if (mask >> t & 1u) out.push_back(t);
   }
   return out;

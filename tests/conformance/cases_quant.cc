@@ -57,6 +57,13 @@ void add_quantize(CaseList& out) {
     for (nef_dtype z : allowed_dtypes(op, 2)) {
       out.push_back(single("asked_" + std::to_string(z), op, {x, scale},
                            attrs(op).set_int(NEF_QUANTIZE_LINEAR_OUTPUT_DTYPE, z).build()));
+      // Too large for float8; integers saturate in any case.
+      out.push_back(single("over_" + std::to_string(z), op,
+                           {make(t, {211}, Fill::Extreme), values(NEF_FLOAT32, {}, {1e-5})},
+                           attrs(op)
+                               .set_int(NEF_QUANTIZE_LINEAR_OUTPUT_DTYPE, z)
+                               .set_int(NEF_QUANTIZE_LINEAR_SATURATE, 0)
+                               .build()));
     }
     for (nef_dtype p : {NEF_FLOAT16, NEF_BFLOAT16, NEF_FLOAT32, NEF_FLOAT64}) {
       for (nef_dtype st : allowed_dtypes(op, 1)) {

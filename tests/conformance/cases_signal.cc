@@ -2,6 +2,7 @@
 // Cases of Fourier transforms, made numbers, and ops whose size depends on data.
 #include <limits>
 
+#include "engine/ir/dtype.h"
 #include "tests/conformance/cases.h"
 
 namespace nef::conformance {
@@ -164,7 +165,7 @@ void add_cumprod(CaseList& out) {
 void add_bit_cast(CaseList& out) {
   const nef_op op = NEF_OP_BIT_CAST;
   for (nef_dtype t : allowed_dtypes(op)) {
-    for (nef_dtype to = NEF_BOOL; to <= NEF_FLOAT64; ++to) {
+    for (nef_dtype to = NEF_BOOL; to <= ir::kLastDtype; ++to) {
       const bool fits = values(t, {1}, {0}).bytes.size() == values(to, {1}, {0}).bytes.size();
       if (!fits || (to == NEF_BOOL && t != NEF_BOOL)) continue;
       for (const Dims& dims : {Dims{67}, Dims{}, Dims{0, 3}}) {

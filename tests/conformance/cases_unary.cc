@@ -3,6 +3,7 @@
 #include <cstring>
 #include <limits>
 
+#include "engine/ir/dtype.h"
 #include "tests/conformance/cases.h"
 
 namespace nef::conformance {
@@ -120,8 +121,8 @@ Tensor hard_to_cast(nef_dtype from) {
 }
 
 void add_cast(CaseList& out) {
-  for (nef_dtype from = NEF_BOOL; from <= NEF_FLOAT64; ++from) {
-    for (nef_dtype to = NEF_BOOL; to <= NEF_FLOAT64; ++to) {
+  for (nef_dtype from = NEF_BOOL; from <= ir::kLastDtype; ++from) {
+    for (nef_dtype to = NEF_BOOL; to <= ir::kLastDtype; ++to) {
       const auto words = attrs(NEF_OP_CAST).set_int(NEF_CAST_TO, to).build();
       const std::string name = "to_" + std::to_string(to) + "_";
       out.push_back(single(name + "hard", NEF_OP_CAST, {hard_to_cast(from)}, words));
@@ -133,9 +134,39 @@ void add_cast(CaseList& out) {
     }
   }
 }
+// Ties between neighbours, subnormal numbers and the last steps of the 8-bit floats.
+void add_cast_to_float8(nef_op op, CaseList& out) {
+  const double inf = std::numeric_limits<double>::infinity();
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  std::vector<double> numbers = {
+      inf,       -inf,    nan,       448,    449,      463,      464,      465,
+      479,       -464,    -465,      480,    57344,    57345,    61439,    61440,
+      -61440,    61441,   65504,     -65504, 0x1p-9,   0x1p-10,  0x1p-11,  0x1.8p-9,
+      0x1p-16,   0x1p-17, 0x1.8p-16, -0.0,   0x1.cp-7, 0x1.ep-7, 0x1.fp-7, 0x1.8p-15,
+      0x1.cp-15, 1e30,    -1e30,     1e-30,  -1e-30};
+  for (int i = 0; i < 64; ++i) numbers.push_back((1 + i / 32.0) * (i % 2 == 0 ? 1 : -0x1p-5));
+  const auto n = static_cast<int64_t>(numbers.size());
+  for (nef_dtype to : {NEF_FLOAT8_E4M3FN, NEF_FLOAT8_E5M2}) {
+    for (nef_dtype from = NEF_FLOAT16; from <= ir::kLastDtype; ++from) {
+      for (int64_t saturate : {0, 1}) {
+        const std::string name =
+            "saturate" + std::to_string(saturate) + "_to_" + std::to_string(to);
+        std::vector<Tensor> inputs = {values(from, {n}, numbers)};
+        auto b = attrs(op);
+        if (op == NEF_OP_CAST) {
+          b.set_int(NEF_CAST_TO, to).set_int(NEF_CAST_SATURATE, saturate);
+        } else {
+          b.set_int(NEF_CAST_LIKE_SATURATE, saturate);
+          inputs.push_back(make(to, {1}, Fill::Small));
+        }
+        out.push_back(single(name, op, std::move(inputs), b.build()));
+      }
+    }
+  }
+}
 void add_cast_like(CaseList& out) {
-  for (nef_dtype from = NEF_BOOL; from <= NEF_FLOAT64; ++from) {
-    for (nef_dtype to = NEF_BOOL; to <= NEF_FLOAT64; ++to) {
+  for (nef_dtype from = NEF_BOOL; from <= ir::kLastDtype; ++from) {
+    for (nef_dtype to = NEF_BOOL; to <= ir::kLastDtype; ++to) {
       out.push_back(single("like_" + std::to_string(to), NEF_OP_CAST_LIKE,
                            {hard_to_cast(from), make(to, {2}, Fill::Small)}));
     }
@@ -163,8 +194,14 @@ bool add_attribute_ops(nef_op op, CaseList& out) {
     case NEF_OP_SILU: return add_with_float(op, NEF_SILU_ALPHA, 1.5, 6, 0, out);
     case NEF_OP_GELU: return add_gelu(out);
     case NEF_OP_ISINF: add_isinf(out); return true;
-    case NEF_OP_CAST: add_cast(out); return true;
-    case NEF_OP_CAST_LIKE: add_cast_like(out); return true;
+    case NEF_OP_CAST:
+      add_cast(out);
+      add_cast_to_float8(op, out);
+      return true;
+    case NEF_OP_CAST_LIKE:
+      add_cast_like(out);
+      add_cast_to_float8(op, out);
+      return true;
     default: return false;
   }
 }

@@ -193,10 +193,10 @@ void parse_opset(std::string_view bytes, Model& m) {
 
 nef_dtype dtype_of(int64_t data_type) {
   static constexpr nef_dtype kTable[] = {
-      NEF_DTYPE_INVALID, NEF_FLOAT32, NEF_UINT8,  NEF_INT8,          NEF_UINT16,
-      NEF_INT16,         NEF_INT32,   NEF_INT64,  NEF_DTYPE_INVALID, NEF_BOOL,
-      NEF_FLOAT16,       NEF_FLOAT64, NEF_UINT32, NEF_UINT64,        NEF_DTYPE_INVALID,
-      NEF_DTYPE_INVALID, NEF_BFLOAT16};
+      NEF_DTYPE_INVALID, NEF_FLOAT32,  NEF_UINT8,         NEF_INT8,          NEF_UINT16,
+      NEF_INT16,         NEF_INT32,    NEF_INT64,         NEF_DTYPE_INVALID, NEF_BOOL,
+      NEF_FLOAT16,       NEF_FLOAT64,  NEF_UINT32,        NEF_UINT64,        NEF_DTYPE_INVALID,
+      NEF_DTYPE_INVALID, NEF_BFLOAT16, NEF_FLOAT8_E4M3FN, NEF_DTYPE_INVALID, NEF_FLOAT8_E5M2};
   return data_type >= 0 && data_type < static_cast<int64_t>(std::size(kTable)) ? kTable[data_type]
                                                                                : NEF_DTYPE_INVALID;
 }

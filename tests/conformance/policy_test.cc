@@ -70,6 +70,56 @@ TEST(Policy, CastSaturatesAndNanBecomesZero) {
   expect_values(cast_case(NEF_INT32, NEF_INT8, {300, -129, 128, -1}), {44, 127, -128, -1});
 }
 
+// The table of ONNX's Cast.
+TEST(Policy, Float8SaturatesOrNot) {
+  const auto over = [](nef_dtype from, nef_dtype to, const std::vector<double>& v) {
+    return single(
+        "over", NEF_OP_CAST, {vec(from, v)},
+        attrs(NEF_OP_CAST).set_int(NEF_CAST_TO, to).set_int(NEF_CAST_SATURATE, 0).build());
+  };
+  const std::vector<double> v = {kNan, kInf,  -kInf, 1e30,   -1e30, 464,
+                                 465,  61439, 61440, 1.0625, 1e-9};
+  for (nef_dtype from : {NEF_FLOAT32, NEF_FLOAT64}) {
+    expect_values(cast_case(from, NEF_FLOAT8_E4M3FN, v),
+                  {kNan, 448, -448, 448, -448, 448, 448, 448, 448, 1, 0});
+    expect_values(over(from, NEF_FLOAT8_E4M3FN, v),
+                  {kNan, kNan, kNan, kNan, kNan, 448, kNan, kNan, kNan, 1, 0});
+    expect_values(cast_case(from, NEF_FLOAT8_E5M2, v),
+                  {kNan, 57344, -57344, 57344, -57344, 448, 448, 57344, 57344, 1, 0});
+    expect_values(over(from, NEF_FLOAT8_E5M2, v),
+                  {kNan, kInf, -kInf, kInf, -kInf, 448, 448, 57344, kInf, 1, 0});
+  }
+  expect_values(cast_case(NEF_FLOAT8_E5M2, NEF_FLOAT8_E4M3FN, {kInf, -kInf, kNan, 57344, 0.875}),
+                {448, -448, kNan, 448, 0.875});
+  expect_values(over(NEF_FLOAT8_E5M2, NEF_FLOAT8_E4M3FN, {kInf, 448, 512}), {kNan, 448, kNan});
+  expect_values(cast_case(NEF_FLOAT8_E5M2, NEF_FLOAT8_E5M2, {kInf, -1}), {kInf, -1});
+  expect_values(cast_case(NEF_FLOAT8_E5M2, NEF_INT8, {kInf, -kInf, kNan, -1.75}),
+                {127, -128, 0, -1});
+  expect_values(cast_case(NEF_FLOAT8_E4M3FN, NEF_BOOL, {0, kNan, 0.001953125}), {0, 1, 1});
+  expect_values(cast_case(NEF_INT32, NEF_FLOAT8_E4M3FN, {17, 19, -100000}), {16, 20, -448});
+  expect_values(cast_case(NEF_BOOL, NEF_FLOAT8_E5M2, {0, 1}), {0, 1});
+}
+
+TEST(Policy, QuantisedFloat8) {
+  const auto words = attrs(NEF_OP_QUANTIZE_LINEAR).build();
+  expect_values(single("quantize", NEF_OP_QUANTIZE_LINEAR,
+                       {vec(NEF_FLOAT32, {0, 1, 2, 1000, -1000, 2.125}),
+                        values(NEF_FLOAT32, {}, {2}), values(NEF_FLOAT8_E4M3FN, {}, {0})},
+                       words),
+                {0, 0.5, 1, 448, -448, 1});
+  // The zero point is added before the one rounding.
+  expect_values(single("zero_point", NEF_OP_QUANTIZE_LINEAR,
+                       {vec(NEF_FLOAT32, {0.0625, 0.25, kNan}), values(NEF_FLOAT32, {}, {1}),
+                        values(NEF_FLOAT8_E4M3FN, {}, {1})},
+                       words),
+                {1, 1.25, kNan});
+  expect_values(single("dequantize", NEF_OP_DEQUANTIZE_LINEAR,
+                       {vec(NEF_FLOAT8_E5M2, {0.875, -57344, kInf, kNan}),
+                        values(NEF_FLOAT32, {}, {0.5}), values(NEF_FLOAT8_E5M2, {}, {0.5})},
+                       attrs(NEF_OP_DEQUANTIZE_LINEAR).build()),
+                {0.1875, -28672.25, kInf, kNan});
+}
+
 TEST(Policy, NarrowFloatsRoundOnceToNearestEven) {
   expect_values(
       cast_case(NEF_FLOAT32, NEF_BFLOAT16, {1.00390625, 1.01171875, 3.4028234663852886e38, 1e-45}),

@@ -241,7 +241,12 @@ enum {
 };
 /** Attributes of Cast. */
 enum {
-  NEF_CAST_TO = 0 /**< dtype */
+  NEF_CAST_TO = 0, /**< dtype */
+  NEF_CAST_SATURATE = 1 /**< bool */
+};
+/** Attributes of CastLike. */
+enum {
+  NEF_CAST_LIKE_SATURATE = 0 /**< bool */
 };
 /** Attributes of Celu. */
 enum {
@@ -584,7 +589,8 @@ enum {
   NEF_QUANTIZE_LINEAR_AXIS = 0, /**< int */
   NEF_QUANTIZE_LINEAR_BLOCK_SIZE = 1, /**< int */
   NEF_QUANTIZE_LINEAR_OUTPUT_DTYPE = 2, /**< dtype */
-  NEF_QUANTIZE_LINEAR_PRECISION = 3 /**< dtype */
+  NEF_QUANTIZE_LINEAR_PRECISION = 3, /**< dtype */
+  NEF_QUANTIZE_LINEAR_SATURATE = 4 /**< bool */
 };
 /** Attributes of DequantizeLinear. */
 enum {

@@ -31,7 +31,7 @@ extern "C" {
 /**
  * \brief Abs: Absolute value. The most negative signed integer wraps to itself.
  *
- * \param input any dtype but bool
+ * \param input any dtype but bool and float8
  * \param[out] out_output the dtype of input
  * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
  * NEF_OUT_OF_MEMORY.
@@ -64,8 +64,8 @@ NEF_API NEF_NODISCARD nef_status* nef_acosh(const nef_tensor* input, nef_tensor*
 /**
  * \brief Add: Sum of both inputs, broadcast as in NumPy. Integers wrap.
  *
- * \param a any dtype but bool
- * \param b any dtype but bool
+ * \param a any dtype but bool and float8
+ * \param b any dtype but bool and float8
  * \param[out] out_output the dtype of a
  * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
  * NEF_OUT_OF_MEMORY.
@@ -100,7 +100,7 @@ NEF_API void nef_argmax_options_init(nef_argmax_options* options, size_t struct_
  * equal values the first one, or the last one with select_last_index. The axis must not have size
  * 0. keepdims leaves it with size 1.
  *
- * \param input any dtype but bool
+ * \param input any dtype but bool and float8
  * \param axis an integer; usually 0
  * \param keepdims 0 or 1; usually 1
  * \param options NULL for the defaults
@@ -126,7 +126,7 @@ NEF_API void nef_argmin_options_init(nef_argmin_options* options, size_t struct_
  * equal values the first one, or the last one with select_last_index. The axis must not have size
  * 0. keepdims leaves it with size 1.
  *
- * \param input any dtype but bool
+ * \param input any dtype but bool and float8
  * \param axis an integer; usually 0
  * \param keepdims 0 or 1; usually 1
  * \param options NULL for the defaults
@@ -216,7 +216,8 @@ NEF_API void nef_attention_options_init(nef_attention_options* options, size_t s
  * \param q float16, bfloat16, float32 or float64
  * \param k float16, bfloat16, float32 or float64
  * \param v float16, bfloat16, float32 or float64
- * \param attn_mask any dtype; NULL means absent
+ * \param attn_mask bool, int8, uint8, int16, uint16, int32, uint32, int64, uint64, float16,
+ *     bfloat16, float32 or float64; NULL means absent
  * \param options NULL for the defaults
  * \param[out] out_y the dtype of q
  * \param[out] out_present_key the dtype of q; may be NULL
@@ -352,7 +353,8 @@ NEF_API NEF_NODISCARD nef_status* nef_bitwise_xor(
 /**
  * \brief Cast: The input converted to dtype `to`. Float to integer truncates towards zero,
  * saturates, and turns NaN into 0; integer to narrower integer wraps; to bool is `!= 0`; to a
- * narrower float rounds to nearest even.
+ * narrower float rounds to nearest even. To float8, what lies beyond the largest number becomes
+ * that number with its sign, or with saturate off infinity (float8_e5m2) or NaN (float8_e4m3fn).
  *
  * \param input any dtype
  * \param to a dtype
@@ -406,9 +408,9 @@ NEF_API NEF_NODISCARD nef_status* nef_celu(
  * \brief Clip: min(max(x, min), max) with scalar bounds; an absent bound does not bind. NaN stays
  * NaN; where min > max the result is max.
  *
- * \param input any dtype but bool
- * \param min any dtype but bool; NULL means absent
- * \param max any dtype but bool; NULL means absent
+ * \param input any dtype but bool and float8
+ * \param min any dtype but bool and float8; NULL means absent
+ * \param max any dtype but bool and float8; NULL means absent
  * \param[out] out_output the dtype of input
  * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
  * NEF_OUT_OF_MEMORY.
@@ -556,7 +558,7 @@ NEF_API void nef_cumsum_options_init(nef_cumsum_options* options, size_t struct_
  * \brief CumSum: Running sum along axis; exclusive leaves the element itself out, reverse runs
  * from the end.
  *
- * \param input any dtype but bool
+ * \param input any dtype but bool and float8
  * \param axis an integer
  * \param options NULL for the defaults
  * \param[out] out_output the dtype of input
@@ -597,8 +599,8 @@ NEF_API NEF_NODISCARD nef_status* nef_depth_to_space(
  * \brief Div: a / b, broadcast as in NumPy. Integers truncate towards zero; x / 0 is 0 and the
  * most negative integer / -1 wraps.
  *
- * \param a any dtype but bool
- * \param b any dtype but bool
+ * \param a any dtype but bool and float8
+ * \param b any dtype but bool and float8
  * \param[out] out_output the dtype of a
  * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
  * NEF_OUT_OF_MEMORY.
@@ -611,7 +613,7 @@ NEF_API NEF_NODISCARD nef_status* nef_div(
  * \brief Einsum: Sum of products in Einstein notation, such as "bij,bjk->bik"; `...` stands for
  * broadcast dims. Without `->` the output has the labels that occur once, in alphabetical order.
  *
- * \param inputs one tensor or more, all of one dtype: any dtype but bool
+ * \param inputs one tensor or more, all of one dtype: any dtype but bool and float8
  * \param equation text
  * \param[out] out_output the dtype of inputs
  * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
@@ -638,8 +640,10 @@ NEF_API NEF_NODISCARD nef_status* nef_elu(
 /**
  * \brief Equal: a == b, broadcast as in NumPy. NaN equals nothing.
  *
- * \param a any dtype
- * \param b any dtype
+ * \param a bool, int8, uint8, int16, uint16, int32, uint32, int64, uint64, float16, bfloat16,
+ *     float32 or float64
+ * \param b bool, int8, uint8, int16, uint16, int32, uint32, int64, uint64, float16, bfloat16,
+ *     float32 or float64
  * \param[out] out_output bool
  * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
  * NEF_OUT_OF_MEMORY.
@@ -697,10 +701,12 @@ NEF_API void nef_eye_like_options_init(nef_eye_like_options* options, size_t str
  * \brief EyeLike: A matrix shaped like the 2-D input with ones on diagonal k (k > 0 above the
  * main one) and zeros elsewhere; dtype defaults to the input's.
  *
- * \param input any dtype
+ * \param input bool, int8, uint8, int16, uint16, int32, uint32, int64, uint64, float16, bfloat16,
+ *     float32 or float64
  * \param k an integer; usually 0
  * \param options NULL for the defaults
- * \param[out] out_output any dtype
+ * \param[out] out_output bool, int8, uint8, int16, uint16, int32, uint32, int64, uint64, float16,
+ *     bfloat16, float32 or float64
  * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
@@ -860,8 +866,8 @@ NEF_API NEF_NODISCARD nef_status* nef_global_max_pool(const nef_tensor* x, nef_t
 /**
  * \brief Greater: a > b, broadcast as in NumPy; false where either is NaN.
  *
- * \param a any dtype but bool
- * \param b any dtype but bool
+ * \param a any dtype but bool and float8
+ * \param b any dtype but bool and float8
  * \param[out] out_output bool
  * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
  * NEF_OUT_OF_MEMORY.
@@ -873,8 +879,8 @@ NEF_API NEF_NODISCARD nef_status* nef_greater(
 /**
  * \brief GreaterOrEqual: a >= b, broadcast as in NumPy; false where either is NaN.
  *
- * \param a any dtype but bool
- * \param b any dtype but bool
+ * \param a any dtype but bool and float8
+ * \param b any dtype but bool and float8
  * \param[out] out_output bool
  * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
  * NEF_OUT_OF_MEMORY.
@@ -1062,8 +1068,8 @@ NEF_API NEF_NODISCARD nef_status* nef_leaky_relu(
 /**
  * \brief Less: a < b, broadcast as in NumPy; false where either is NaN.
  *
- * \param a any dtype but bool
- * \param b any dtype but bool
+ * \param a any dtype but bool and float8
+ * \param b any dtype but bool and float8
  * \param[out] out_output bool
  * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
  * NEF_OUT_OF_MEMORY.
@@ -1075,8 +1081,8 @@ NEF_API NEF_NODISCARD nef_status* nef_less(
 /**
  * \brief LessOrEqual: a <= b, broadcast as in NumPy; false where either is NaN.
  *
- * \param a any dtype but bool
- * \param b any dtype but bool
+ * \param a any dtype but bool and float8
+ * \param b any dtype but bool and float8
  * \param[out] out_output bool
  * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
  * NEF_OUT_OF_MEMORY.
@@ -1142,7 +1148,7 @@ NEF_API NEF_NODISCARD nef_status* nef_matmul(
 /**
  * \brief Max: Largest of the inputs element by element, broadcast as in NumPy. NaN propagates.
  *
- * \param inputs one tensor or more, all of one dtype: any dtype but bool
+ * \param inputs one tensor or more, all of one dtype: any dtype but bool and float8
  * \param[out] out_output the dtype of inputs
  * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
  * NEF_OUT_OF_MEMORY.
@@ -1215,7 +1221,7 @@ NEF_API NEF_NODISCARD nef_status* nef_mean_variance_normalization(
 /**
  * \brief Min: Smallest of the inputs element by element, broadcast as in NumPy. NaN propagates.
  *
- * \param inputs one tensor or more, all of one dtype: any dtype but bool
+ * \param inputs one tensor or more, all of one dtype: any dtype but bool and float8
  * \param[out] out_output the dtype of inputs
  * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
  * NEF_OUT_OF_MEMORY.
@@ -1239,8 +1245,8 @@ NEF_API NEF_NODISCARD nef_status* nef_mish(const nef_tensor* input, nef_tensor**
  * \brief Mod: Remainder of a / b, broadcast as in NumPy. The sign follows b, or a with fmod (the
  * C function). An integer x mod 0 is 0.
  *
- * \param a any dtype but bool
- * \param b any dtype but bool
+ * \param a any dtype but bool and float8
+ * \param b any dtype but bool and float8
  * \param fmod 0 or 1; usually 0
  * \param[out] out_output the dtype of a
  * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
@@ -1253,8 +1259,8 @@ NEF_API NEF_NODISCARD nef_status* nef_mod(
 /**
  * \brief Mul: Product of both inputs, broadcast as in NumPy. Integers wrap.
  *
- * \param a any dtype but bool
- * \param b any dtype but bool
+ * \param a any dtype but bool and float8
+ * \param b any dtype but bool and float8
  * \param[out] out_output the dtype of a
  * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
  * NEF_OUT_OF_MEMORY.
@@ -1278,7 +1284,8 @@ NEF_API NEF_NODISCARD nef_status* nef_neg(const nef_tensor* input, nef_tensor** 
  * \brief NonZero: Indices of the elements that are not 0, in row-major order, as [rank, count];
  * count depends on the data.
  *
- * \param input any dtype
+ * \param input bool, int8, uint8, int16, uint16, int32, uint32, int64, uint64, float16, bfloat16,
+ *     float32 or float64
  * \param[out] out_output int64
  * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
  * NEF_OUT_OF_MEMORY.
@@ -1301,9 +1308,10 @@ NEF_API NEF_NODISCARD nef_status* nef_not(const nef_tensor* input, nef_tensor** 
  * \brief OneHot: values is [off, on]: a new axis of size depth holds `on` at the index and `off`
  * elsewhere. Negative indices count from the end; an index out of range gives `off` only.
  *
- * \param indices any dtype but bool
+ * \param indices any dtype but bool and float8
  * \param depth an integer
- * \param values any dtype
+ * \param values bool, int8, uint8, int16, uint16, int32, uint32, int64, uint64, float16,
+ *     bfloat16, float32 or float64
  * \param axis an integer; usually -1
  * \param[out] out_output the dtype of values
  * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
@@ -1371,8 +1379,8 @@ NEF_API NEF_NODISCARD nef_status* nef_pad(
  * \brief Pow: a to the power of b, broadcast as in NumPy, in the dtype of a. Integer powers wrap;
  * a negative integer exponent gives 0 unless a is 1 or -1.
  *
- * \param a any dtype but bool
- * \param b any dtype but bool
+ * \param a any dtype but bool and float8
+ * \param b any dtype but bool and float8
  * \param[out] out_output the dtype of a
  * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
  * NEF_OUT_OF_MEMORY.
@@ -1402,9 +1410,9 @@ NEF_API NEF_NODISCARD nef_status* nef_rms_normalization(
  * \brief Range: start, start + delta, ... below limit (above it for a negative delta); all three
  * are scalars. The size is max(0, ceil((limit - start) / delta)); delta 0 is an error.
  *
- * \param start any dtype but bool
- * \param limit any dtype but bool
- * \param delta any dtype but bool
+ * \param start any dtype but bool and float8
+ * \param limit any dtype but bool and float8
+ * \param delta any dtype but bool and float8
  * \param[out] out_output the dtype of start
  * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
  * NEF_OUT_OF_MEMORY.
@@ -1429,7 +1437,7 @@ NEF_API NEF_NODISCARD nef_status* nef_reciprocal(const nef_tensor* input, nef_te
  * \brief ReduceL1: Sum of absolute values, over axes, or over all of them when axes is absent or
  * empty. keepdims leaves the reduced axes with size 1. Over nothing the result is 0.
  *
- * \param data any dtype but bool
+ * \param data any dtype but bool and float8
  * \param axes integers; NULL means absent
  * \param keepdims 0 or 1; usually 1
  * \param[out] out_output the dtype of data
@@ -1445,7 +1453,7 @@ NEF_API NEF_NODISCARD nef_status* nef_reduce_l1(
  * \brief ReduceL2: Square root of the sum of squares, over axes, or over all of them when axes is
  * absent or empty. keepdims leaves the reduced axes with size 1. Over nothing the result is 0.
  *
- * \param data any dtype but bool
+ * \param data any dtype but bool and float8
  * \param axes integers; NULL means absent
  * \param keepdims 0 or 1; usually 1
  * \param[out] out_output the dtype of data
@@ -1495,7 +1503,8 @@ NEF_API NEF_NODISCARD nef_status* nef_reduce_log_sum_exp(
  * absent or empty. keepdims leaves the reduced axes with size 1. Over nothing the result is the
  * lowest value of the dtype (-inf for floats).
  *
- * \param data any dtype
+ * \param data bool, int8, uint8, int16, uint16, int32, uint32, int64, uint64, float16, bfloat16,
+ *     float32 or float64
  * \param axes integers; NULL means absent
  * \param keepdims 0 or 1; usually 1
  * \param[out] out_output the dtype of data
@@ -1512,7 +1521,7 @@ NEF_API NEF_NODISCARD nef_status* nef_reduce_max(
  * or empty. keepdims leaves the reduced axes with size 1. Over nothing the result is NaN (0 for
  * integers).
  *
- * \param data any dtype but bool
+ * \param data any dtype but bool and float8
  * \param axes integers; NULL means absent
  * \param keepdims 0 or 1; usually 1
  * \param[out] out_output the dtype of data
@@ -1529,7 +1538,8 @@ NEF_API NEF_NODISCARD nef_status* nef_reduce_mean(
  * absent or empty. keepdims leaves the reduced axes with size 1. Over nothing the result is the
  * highest value of the dtype (inf for floats).
  *
- * \param data any dtype
+ * \param data bool, int8, uint8, int16, uint16, int32, uint32, int64, uint64, float16, bfloat16,
+ *     float32 or float64
  * \param axes integers; NULL means absent
  * \param keepdims 0 or 1; usually 1
  * \param[out] out_output the dtype of data
@@ -1545,7 +1555,7 @@ NEF_API NEF_NODISCARD nef_status* nef_reduce_min(
  * \brief ReduceProd: Product, over axes, or over all of them when axes is absent or empty.
  * keepdims leaves the reduced axes with size 1. Over nothing the result is 1.
  *
- * \param data any dtype but bool
+ * \param data any dtype but bool and float8
  * \param axes integers; NULL means absent
  * \param keepdims 0 or 1; usually 1
  * \param[out] out_output the dtype of data
@@ -1561,7 +1571,7 @@ NEF_API NEF_NODISCARD nef_status* nef_reduce_prod(
  * \brief ReduceSum: Sum, over axes, or over all of them when axes is absent or empty. keepdims
  * leaves the reduced axes with size 1. Over nothing the result is 0.
  *
- * \param data any dtype but bool
+ * \param data any dtype but bool and float8
  * \param axes integers; NULL means absent
  * \param keepdims 0 or 1; usually 1
  * \param[out] out_output the dtype of data
@@ -1577,7 +1587,7 @@ NEF_API NEF_NODISCARD nef_status* nef_reduce_sum(
  * \brief ReduceSumSquare: Sum of squares, over axes, or over all of them when axes is absent or
  * empty. keepdims leaves the reduced axes with size 1. Over nothing the result is 0.
  *
- * \param data any dtype but bool
+ * \param data any dtype but bool and float8
  * \param axes integers; NULL means absent
  * \param keepdims 0 or 1; usually 1
  * \param[out] out_output the dtype of data
@@ -1653,7 +1663,7 @@ NEF_API void nef_resize_options_init(nef_resize_options* options, size_t struct_
  * sizes is given, for the axes in axes (all by default). roi is read only by tf_crop_and_resize.
  * tf_half_pixel_for_nn is of opset 11 only: half_pixel without its last half.
  *
- * \param x any dtype but bool
+ * \param x any dtype but bool and float8
  * \param scales float32; NULL means absent
  * \param sizes integers; NULL means absent
  * \param mode nearest, linear, cubic; usually nearest
@@ -1743,9 +1753,11 @@ NEF_API void nef_scatter_elements_options_init(nef_scatter_elements_options* opt
  * update in row-major order stays. Negative indices count from the end; one out of range is an
  * error.
  *
- * \param data any dtype
+ * \param data bool, int8, uint8, int16, uint16, int32, uint32, int64, uint64, float16, bfloat16,
+ *     float32 or float64
  * \param indices int32 or int64
- * \param updates any dtype
+ * \param updates bool, int8, uint8, int16, uint16, int32, uint32, int64, uint64, float16,
+ *     bfloat16, float32 or float64
  * \param axis an integer; usually 0
  * \param options NULL for the defaults
  * \param[out] out_output the dtype of data
@@ -1771,9 +1783,11 @@ NEF_API void nef_scatter_nd_options_init(nef_scatter_nd_options* options, size_t
  * update in row-major order stays. Negative indices count from the end; one out of range is an
  * error.
  *
- * \param data any dtype
+ * \param data bool, int8, uint8, int16, uint16, int32, uint32, int64, uint64, float16, bfloat16,
+ *     float32 or float64
  * \param indices int64
- * \param updates any dtype
+ * \param updates bool, int8, uint8, int16, uint16, int32, uint32, int64, uint64, float16,
+ *     bfloat16, float32 or float64
  * \param options NULL for the defaults
  * \param[out] out_output the dtype of data
  * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
@@ -1833,7 +1847,7 @@ NEF_API NEF_NODISCARD nef_status* nef_shape(
 /**
  * \brief Shrink: x + bias for x < -lambd, x - bias for x > lambd, else 0.
  *
- * \param input any dtype but bool
+ * \param input any dtype but bool and float8
  * \param lambd a number; usually 0.5
  * \param bias a number; usually 0
  * \param[out] out_output the dtype of input
@@ -1858,7 +1872,7 @@ NEF_API NEF_NODISCARD nef_status* nef_sigmoid(const nef_tensor* input, nef_tenso
 /**
  * \brief Sign: -1, 0 or 1; NaN stays NaN.
  *
- * \param input any dtype but bool
+ * \param input any dtype but bool and float8
  * \param[out] out_output the dtype of input
  * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
  * NEF_OUT_OF_MEMORY.
@@ -2045,8 +2059,8 @@ NEF_API NEF_NODISCARD nef_status* nef_squeeze(
 /**
  * \brief Sub: a - b, broadcast as in NumPy. Integers wrap.
  *
- * \param a any dtype but bool
- * \param b any dtype but bool
+ * \param a any dtype but bool and float8
+ * \param b any dtype but bool and float8
  * \param[out] out_output the dtype of a
  * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
  * NEF_OUT_OF_MEMORY.
@@ -2058,7 +2072,7 @@ NEF_API NEF_NODISCARD nef_status* nef_sub(
 /**
  * \brief Sum: Sum of the inputs element by element, broadcast as in NumPy. Integers wrap.
  *
- * \param inputs one tensor or more, all of one dtype: any dtype but bool
+ * \param inputs one tensor or more, all of one dtype: any dtype but bool and float8
  * \param[out] out_output the dtype of inputs
  * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
  * NEF_OUT_OF_MEMORY.
@@ -2120,7 +2134,7 @@ NEF_API NEF_NODISCARD nef_status* nef_tile(
  * equal values the lower index comes first; NaN counts as larger than any number. k must be
  * between 0 and the size of the axis.
  *
- * \param x any dtype but bool
+ * \param x any dtype but bool and float8
  * \param k an integer
  * \param axis an integer; usually -1
  * \param largest 0 or 1; usually 1
@@ -2346,6 +2360,7 @@ typedef struct nef_quantize_linear_options {
   int32_t reserved_output_dtype; /**< must be 0 */
   nef_dtype precision; /**< 0 means absent */
   int32_t reserved_precision; /**< must be 0 */
+  int64_t saturate; /**< 0 or 1; default 1 */
 } nef_quantize_linear_options;
 /** Sets every option to its default. NULL is a no-op. */
 NEF_API void nef_quantize_linear_options_init(nef_quantize_linear_options* options,
@@ -2356,11 +2371,12 @@ NEF_API void nef_quantize_linear_options_init(nef_quantize_linear_options* optio
  * a scalar (or one element), a vector along axis, or with block_size of x's shape but for
  * ceil(size / block_size) along axis; y_zero_point has its shape. The result has the dtype of
  * y_zero_point, else output_dtype, else uint8. The quotient is rounded to the dtype precision, by
- * default that of y_scale (float32 for int32). NaN becomes the zero point.
+ * default that of y_scale (float32 for int32). NaN becomes the zero point. To float8 it is x /
+ * y_scale + y_zero_point as Cast converts it, saturate included.
  *
  * \param x int32, float16, bfloat16, float32 or float64
  * \param y_scale int32, float16, bfloat16, float32 or float64
- * \param y_zero_point int8, uint8, int16 or uint16; NULL means absent
+ * \param y_zero_point int8, uint8, int16, uint16, float8_e4m3fn or float8_e5m2; NULL means absent
  * \param axis an integer; usually 1
  * \param options NULL for the defaults
  * \param[out] out_y the dtype of y_zero_point
@@ -2387,9 +2403,10 @@ NEF_API void nef_dequantize_linear_options_init(nef_dequantize_linear_options* o
  * \brief DequantizeLinear: (x - x_zero_point) * x_scale, with scales as in QuantizeLinear. The
  * result has the dtype output_dtype, by default that of x_scale.
  *
- * \param x int8, uint8, int16, uint16 or int32
+ * \param x int8, uint8, int16, uint16, int32, float8_e4m3fn or float8_e5m2
  * \param x_scale float16, bfloat16, float32 or float64
- * \param x_zero_point int8, uint8, int16, uint16 or int32; NULL means absent
+ * \param x_zero_point int8, uint8, int16, uint16, int32, float8_e4m3fn or float8_e5m2; NULL means
+ *     absent
  * \param axis an integer; usually 1
  * \param options NULL for the defaults
  * \param[out] out_y float16, bfloat16, float32 or float64
@@ -2641,7 +2658,8 @@ NEF_API void nef_unique_options_init(nef_unique_options* options, size_t struct_
  * element or slice of x is, and how often each occurs. NaN equals NaN and sorts last. The sizes
  * depend on the data.
  *
- * \param x any dtype
+ * \param x bool, int8, uint8, int16, uint16, int32, uint32, int64, uint64, float16, bfloat16,
+ *     float32 or float64
  * \param sorted 0 or 1; usually 1
  * \param options NULL for the defaults
  * \param[out] out_y the dtype of x
@@ -2671,7 +2689,7 @@ NEF_API void nef_grid_sample_options_init(nef_grid_sample_options* options, size
  * the borders: the centres of the outermost elements with align_corners, else their outer edges.
  * Ties of mode nearest go to the even element.
  *
- * \param x any dtype but bool
+ * \param x any dtype but bool and float8
  * \param grid float16, bfloat16, float32 or float64
  * \param mode linear, nearest, cubic; usually linear
  * \param options NULL for the defaults
@@ -2870,7 +2888,7 @@ NEF_API void nef_col2im_options_init(nef_col2im_options* options, size_t struct_
  * \brief Col2Im: Blocks [N, C * block size, blocks] put back into images [N, C, image_shape...];
  * where blocks overlap their elements add up.
  *
- * \param input any dtype but bool
+ * \param input any dtype but bool and float8
  * \param image_shape integers; NULL only when there are none
  * \param block_shape integers; NULL only when there are none
  * \param options NULL for the defaults
@@ -2968,7 +2986,7 @@ NEF_API NEF_NODISCARD nef_status* nef_stft(
  * \param lower_edge_hertz float16, bfloat16, float32 or float64
  * \param upper_edge_hertz float16, bfloat16, float32 or float64
  * \param output_datatype a dtype; usually float32
- * \param[out] out_output any dtype but bool
+ * \param[out] out_output any dtype but bool and float8
  * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
@@ -2985,7 +3003,7 @@ NEF_API NEF_NODISCARD nef_status* nef_mel_weight_matrix(
  * \param size an integer
  * \param output_datatype a dtype; usually float32
  * \param periodic 0 or 1; usually 1
- * \param[out] out_output any dtype but bool
+ * \param[out] out_output any dtype but bool and float8
  * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
@@ -3000,7 +3018,7 @@ NEF_API NEF_NODISCARD nef_status* nef_hann_window(
  * \param size an integer
  * \param output_datatype a dtype; usually float32
  * \param periodic 0 or 1; usually 1
- * \param[out] out_output any dtype but bool
+ * \param[out] out_output any dtype but bool and float8
  * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
@@ -3015,7 +3033,7 @@ NEF_API NEF_NODISCARD nef_status* nef_hamming_window(
  * \param size an integer
  * \param output_datatype a dtype; usually float32
  * \param periodic 0 or 1; usually 1
- * \param[out] out_output any dtype but bool
+ * \param[out] out_output any dtype but bool and float8
  * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
@@ -3076,7 +3094,7 @@ NEF_API void nef_cumprod_options_init(nef_cumprod_options* options, size_t struc
  * \brief CumProd: Running product along axis; exclusive leaves the element itself out, reverse
  * runs from the end.
  *
- * \param input any dtype but bool
+ * \param input any dtype but bool and float8
  * \param axis an integer
  * \param options NULL for the defaults
  * \param[out] out_output the dtype of input
@@ -3172,7 +3190,8 @@ NEF_API void nef_bernoulli_options_init(nef_bernoulli_options* options, size_t s
  * \param input float16, bfloat16, float32 or float64
  * \param seed an integer; usually 0
  * \param options NULL for the defaults
- * \param[out] out_output any dtype
+ * \param[out] out_output bool, int8, uint8, int16, uint16, int32, uint32, int64, uint64, float16,
+ *     bfloat16, float32 or float64
  * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
  * NEF_OUT_OF_MEMORY.
  * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.

@@ -46,10 +46,12 @@ enum {
   NEF_UINT32 = 7,
   NEF_INT64 = 8,
   NEF_UINT64 = 9,
-  NEF_FLOAT16 = 10,  /**< IEEE 754 binary16 */
-  NEF_BFLOAT16 = 11, /**< upper half of a binary32 */
-  NEF_FLOAT32 = 12,  /**< IEEE 754 binary32 */
-  NEF_FLOAT64 = 13   /**< IEEE 754 binary64 */
+  NEF_FLOAT16 = 10,       /**< IEEE 754 binary16 */
+  NEF_BFLOAT16 = 11,      /**< upper half of a binary32 */
+  NEF_FLOAT32 = 12,       /**< IEEE 754 binary32 */
+  NEF_FLOAT64 = 13,       /**< IEEE 754 binary64 */
+  NEF_FLOAT8_E4M3FN = 14, /**< 4 bits of exponent, 3 of mantissa, no infinity; for storage */
+  NEF_FLOAT8_E5M2 = 15    /**< 5 bits of exponent, 2 of mantissa; for storage */
 };
 
 /** What went wrong. The message beside it names the thing and the way out. */

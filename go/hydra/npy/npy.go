@@ -34,12 +34,14 @@ type format struct {
 	size  int
 }
 
-// formats has every element type an Array may have. NumPy knows no bfloat16: its ml_dtypes
-// extension stores one as a two-byte void, and so does this package.
+// formats has every element type an Array may have. NumPy knows no bfloat16 and no 8-bit floats: its
+// ml_dtypes extension stores a bfloat16 as a two-byte void, a float8_e4m3fn as a one-byte void and a
+// float8_e5m2 as f1, and so does this package.
 var formats = []format{
 	{"bool", "b1", 1}, {"int8", "i1", 1}, {"int16", "i2", 2}, {"int32", "i4", 4}, {"int64", "i8", 8},
 	{"uint8", "u1", 1}, {"uint16", "u2", 2}, {"uint32", "u4", 4}, {"uint64", "u8", 8},
 	{"float16", "f2", 2}, {"float32", "f4", 4}, {"float64", "f8", 8}, {"bfloat16", "V2", 2},
+	{"float8_e4m3fn", "V1", 1}, {"float8_e5m2", "f1", 1},
 }
 
 // ItemSize is the number of bytes of one element, 0 for an unknown type.
@@ -187,7 +189,7 @@ func formatOf(descr string) (f format, swap bool, err error) {
 			}
 		}
 	}
-	return format{}, false, fmt.Errorf("npy: element type %q is not supported (bool, int, uint, float and bfloat16 as V2 are)", descr)
+	return format{}, false, fmt.Errorf("npy: element type %q is not supported (bool, int, uint, float, bfloat16 as V2, float8_e4m3fn as V1 and float8_e5m2 as f1 are)", descr)
 }
 
 func swapped(data []byte, size int) []byte {

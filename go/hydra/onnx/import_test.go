@@ -222,7 +222,7 @@ func TestUnsupported(t *testing.T) {
 	m := model(13, graph{
 		nodes: []message{
 			node("StringNormalizer", list("x"), list("a")), node("StringNormalizer", list("x"), list("b")),
-			domainNode("acme", "Magic", list("x"), list("c")), node("Cast", list("x"), list("d"), attrInt("to", 17)),
+			domainNode("acme", "Magic", list("x"), list("c")), node("Cast", list("x"), list("d"), attrInt("to", 18)),
 			node("Relu", list("x"), list("y")),
 		},
 		inputs: []message{value("x", 1, 1)}, outputs: []message{value("y", 1)},
@@ -239,10 +239,10 @@ func TestUnsupported(t *testing.T) {
 	if report.Ops[0].Domain == "acme" {
 		magic, cast = report.Ops[0], report.Ops[1]
 	}
-	if magic.Op != "Magic" || cast.Reason != "to float8e4m3fn" || text.Count != 2 || text.Nodes[1] != `"StringNormalizer of b"` {
+	if magic.Op != "Magic" || cast.Reason != "to float8e4m3fnuz" || text.Count != 2 || text.Nodes[1] != `"StringNormalizer of b"` {
 		t.Errorf("got %+v", report.Ops)
 	}
-	for _, want := range []string{"acme Magic", "float8e4m3fn", "2 times"} {
+	for _, want := range []string{"acme Magic", "float8e4m3fnuz", "2 times"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is not in %v", want, err)
 		}

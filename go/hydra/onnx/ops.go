@@ -32,6 +32,10 @@ func scalar(dtype nef.DType, x float64) *nef.Value {
 		binary.LittleEndian.PutUint16(out, uint16(nef.ToHalf(float32(x))))
 	case nef.BFloat16:
 		binary.LittleEndian.PutUint16(out, uint16(nef.ToBF16(float32(x))))
+	case nef.Float8E4M3FN:
+		out[0] = byte(nef.ToE4M3(float32(x)))
+	case nef.Float8E5M2:
+		out[0] = byte(nef.ToE5M2(float32(x)))
 	default:
 		binary.LittleEndian.PutUint64(out, uint64(int64(x)))
 	}
@@ -145,7 +149,7 @@ func cast(c *call) ([]item, error) {
 	if err := c.need(1); err != nil {
 		return nil, err
 	}
-	c.ignore("saturate", "round_mode")
+	c.ignore("round_mode") // of float8e8m0
 	outs, err := c.emit("Cast", c.x(0))
 	if from := c.x(0).DType(); err == nil && (from == nef.Int64 || from == nef.Int32) {
 		c.scope.builder.wholes[outs[0].v] = c.x(0)

@@ -119,7 +119,7 @@ func standardOps() map[string][]variant {
 		"AveragePool":        always(averagePool),
 		"BatchNormalization": always(batchNormalization),
 		"Cast":               {{since: 6, build: cast, check: castTarget}},
-		"CastLike":           always(ignoring(direct, "saturate", "round_mode")),
+		"CastLike":           always(ignoring(direct, "round_mode")),
 		"Clip":               {{since: 1, build: clipAttrs}, {since: 11, build: direct}},
 		"Constant":           always(constant),
 		"ConstantOfShape":    always(constantOfShape),
@@ -170,7 +170,7 @@ func standardOps() map[string][]variant {
 	ops["SpaceToDepth"] = always(spaceToDepth)
 	ops["Range"] = always(ignoring(rangeOp, "stash_type"))
 	ops["GlobalLpPool"] = always(globalLpPool)
-	ops["QuantizeLinear"] = []variant{{since: 10, build: ignoring(direct, "saturate")}}
+	ops["QuantizeLinear"] = []variant{{since: 10, build: direct}}
 	ops["Resize"] = []variant{{since: 10, build: resize10}, {since: 11, build: resize}}
 	ops["CausalConvWithState"] = always(causalConvWithState)
 	ops["SwiGLU"] = always(swiGLU)

@@ -174,7 +174,7 @@ var elemTypes = map[int64]elemType{
 	10: {"float16", nef.Float16, int32Data}, 11: {"double", nef.Float64, doubleData},
 	12: {"uint32", nef.Uint32, uint64Data}, 13: {"uint64", nef.Uint64, uint64Data},
 	14: {"complex64", 0, 0}, 15: {"complex128", 0, 0}, 16: {"bfloat16", nef.BFloat16, int32Data},
-	17: {"float8e4m3fn", 0, 0}, 18: {"float8e4m3fnuz", 0, 0}, 19: {"float8e5m2", 0, 0}, 20: {"float8e5m2fnuz", 0, 0},
+	17: {"float8e4m3fn", nef.Float8E4M3FN, int32Data}, 18: {"float8e4m3fnuz", 0, 0}, 19: {"float8e5m2", nef.Float8E5M2, int32Data}, 20: {"float8e5m2fnuz", 0, 0},
 	21: {"uint4", 0, 0}, 22: {"int4", 0, 0}, 23: {"float4e2m1", 0, 0}, 24: {"float8e8m0", 0, 0},
 	25: {"uint2", 0, 0}, 26: {"int2", 0, 0},
 }

@@ -60,6 +60,10 @@ func appendFloat(out []byte, dtype, text string) ([]byte, error) {
 		return appendBits(out, 16, uint64(nef.ToHalf(float32(x)))), nil
 	case "bfloat16":
 		return appendBits(out, 16, uint64(nef.ToBF16(float32(x)))), nil
+	case "float8_e4m3fn":
+		return appendBits(out, 8, uint64(nef.ToE4M3(float32(x)))), nil
+	case "float8_e5m2":
+		return appendBits(out, 8, uint64(nef.ToE5M2(float32(x)))), nil
 	}
 	return out, fmt.Errorf("tensors of type %q cannot be read", dtype)
 }
@@ -88,6 +92,10 @@ func elementText(dtype string, data []byte) string {
 		return floatText(float64(nef.Half(bits).Float32()), 32)
 	case "bfloat16":
 		return floatText(float64(nef.BF16(bits).Float32()), 32)
+	case "float8_e4m3fn":
+		return floatText(float64(nef.E4M3(bits).Float32()), 32)
+	case "float8_e5m2":
+		return floatText(float64(nef.E5M2(bits).Float32()), 32)
 	}
 	if strings.HasPrefix(dtype, "uint") {
 		return strconv.FormatUint(bits, 10)

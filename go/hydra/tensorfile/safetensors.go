@@ -17,6 +17,7 @@ var safetensorsNames = map[string]string{
 	"bool": "BOOL", "int8": "I8", "int16": "I16", "int32": "I32", "int64": "I64",
 	"uint8": "U8", "uint16": "U16", "uint32": "U32", "uint64": "U64",
 	"float16": "F16", "bfloat16": "BF16", "float32": "F32", "float64": "F64",
+	"float8_e4m3fn": "F8_E4M3", "float8_e5m2": "F8_E5M2",
 }
 
 type safetensorsEntry struct {

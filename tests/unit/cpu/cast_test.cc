@@ -25,6 +25,16 @@ std::vector<To> cast(nef_dtype from, nef_dtype to, const std::vector<From>& x) {
   return y;
 }
 
+// The same to float8.
+struct ToFloat8 {
+  bool saturate;
+  template <typename From>
+  void run(cpu::TileFn fn, const std::vector<From>& x, std::vector<uint8_t>& y) const {
+    ASSERT_NE(fn, nullptr);
+    fn({y.data(), {x.data(), nullptr, nullptr}, x.size(), saturate ? 1.0 : 0.0, 0});
+  }
+};
+
 std::vector<uint16_t> all_16_bits() {
   std::vector<uint16_t> x(65536);
   std::iota(x.begin(), x.end(), uint16_t{0});
@@ -81,6 +91,108 @@ TEST(CpuCast, EveryBfloat16) {
     check_widening(NEF_BFLOAT16, backends::float_from_bfloat16);
     check_narrowing(NEF_BFLOAT16, backends::bfloat16_from_double, backends::float_from_bfloat16);
   });
+}
+
+// The 8-bit floats by the definition of their formats, in float64: the number of a code, and the
+// code nearest to a number by search, ties to the even one.
+struct Format8 {
+  nef_dtype dtype;
+  int mantissa, bias;
+  uint8_t largest, beyond;
+
+  double number(uint8_t code) const {
+    const int magnitude = code & 0x7f, exponent = magnitude >> mantissa;
+    if (magnitude > largest) {
+      return magnitude == beyond && beyond != 0x7f
+                 ? std::copysign(std::numeric_limits<double>::infinity(),
+                                 (code & 0x80) != 0 ? -1 : 1)
+                 : std::numeric_limits<double>::quiet_NaN();
+    }
+    const double fraction = magnitude & ((1 << mantissa) - 1);
+    const double value = exponent == 0
+                             ? std::ldexp(fraction, 1 - bias - mantissa)
+                             : std::ldexp(fraction + (1 << mantissa), exponent - bias - mantissa);
+    return (code & 0x80) != 0 ? -value : value;
+  }
+  uint8_t code(double x, bool saturate) const {
+    const uint8_t sign = std::signbit(x) ? 0x80 : 0;
+    if (std::isnan(x)) return sign | 0x7f;
+    const double a = std::fabs(x);
+    // As if the numbers went on, rounding goes to the next even one.
+    const double top = number(largest), step = top - number(largest - 1);
+    const bool odd = (largest & 1) != 0;
+    if (a > top + step / 2 || (odd && a == top + step / 2)) {
+      return sign | (saturate ? largest : beyond);
+    }
+    int low = 0;
+    while (low < largest && number(static_cast<uint8_t>(low + 1)) <= a) ++low;
+    if (low == largest) return sign | largest;
+    const double below = a - number(static_cast<uint8_t>(low));
+    const double above = number(static_cast<uint8_t>(low + 1)) - a;
+    const bool up = above < below || (above == below && (low & 1) != 0);
+    return sign | static_cast<uint8_t>(low + (up ? 1 : 0));
+  }
+};
+constexpr Format8 kFormats8[] = {{NEF_FLOAT8_E4M3FN, 3, 7, 0x7e, 0x7f},
+                                 {NEF_FLOAT8_E5M2, 2, 15, 0x7b, 0x7c}};
+
+bool same_8(const Format8& f, uint8_t got, uint8_t want) {
+  return got == want || (std::isnan(f.number(got)) && std::isnan(f.number(want)));
+}
+
+TEST(CpuCast, EveryCodeOfFloat8) {
+  std::vector<uint8_t> codes(256);
+  std::iota(codes.begin(), codes.end(), uint8_t{0});
+  for (const Format8& f : kFormats8) {
+    const auto y = cast<uint8_t, float>(f.dtype, NEF_FLOAT32, codes);
+    for (size_t i = 0; i < codes.size(); ++i) {
+      const double want = f.number(codes[i]);
+      ASSERT_TRUE(y[i] == want || (std::isnan(y[i]) && std::isnan(want))) << i;
+      ASSERT_EQ(std::signbit(y[i]), (i & 0x80) != 0) << i;
+    }
+  }
+}
+
+// Every float16, what lies beside it and half way to the next, and each midpoint of the 8-bit ones.
+TEST(CpuCast, FloatsToFloat8) {
+  std::vector<float> x = around(backends::float_from_float16);
+  for (const Format8& f : kFormats8) {
+    for (int code = 0; code < f.largest; ++code) {
+      const auto middle = static_cast<float>(
+          (f.number(static_cast<uint8_t>(code)) + f.number(static_cast<uint8_t>(code + 1))) / 2);
+      for (float v : {middle, std::nextafter(middle, 1e30f), std::nextafter(middle, -1e30f)}) {
+        x.insert(x.end(), {v, -v});
+      }
+    }
+  }
+  const std::vector<double> wide(x.begin(), x.end());
+  for (const Format8& f : kFormats8) {
+    for (bool saturate : {false, true}) {
+      std::vector<uint8_t> narrow(x.size()), once(x.size());
+      const ToFloat8 args{saturate};
+      args.run(cpu::find_cast_fn(NEF_FLOAT32, f.dtype), x, narrow);
+      args.run(cpu::find_cast_fn(NEF_FLOAT64, f.dtype), wide, once);
+      for (size_t i = 0; i < x.size(); ++i) {
+        const uint8_t want = f.code(x[i], saturate);
+        ASSERT_TRUE(same_8(f, narrow[i], want))
+            << x[i] << " gave " << int{narrow[i]} << ", want " << int{want};
+        ASSERT_TRUE(same_8(f, once[i], want))
+            << x[i] << " gave " << int{once[i]} << ", want " << int{want};
+      }
+    }
+  }
+}
+
+// Through float32 these would round twice.
+TEST(CpuCast, WideTypesRoundOnceToFloat8) {
+  const std::vector<double> x = {1.0 + 0x1p-4 + 0x1p-40, 1.0 + 0x1p-4, 464 + 1e-9};
+  std::vector<uint8_t> y(x.size());
+  ToFloat8{true}.run(cpu::find_cast_fn(NEF_FLOAT64, NEF_FLOAT8_E4M3FN), x, y);
+  EXPECT_EQ(y, (std::vector<uint8_t>{0x39, 0x38, 0x7e}));
+  const std::vector<int64_t> n = {17, 464, 465, INT64_MIN};
+  y.resize(n.size());
+  ToFloat8{false}.run(cpu::find_cast_fn(NEF_INT64, NEF_FLOAT8_E4M3FN), n, y);
+  EXPECT_EQ(y, (std::vector<uint8_t>{0x58, 0x7e, 0x7f, 0xff}));
 }
 
 TEST(CpuCast, FloatToInt32SaturatesAndNanIsZero) {

@@ -163,11 +163,15 @@ TEST(SafeTensors, ZeroDimsAndForeignDtypesAreFine) {
   const std::string header =
       R"({"z":{"dtype":"F32","shape":[9007199254740992,0,9007199254740992],"data_offsets":[0,0]},)"
       R"("s":{"dtype":"F16","shape":[],"data_offsets":[0,2]},)"
-      R"("q":{"dtype":"F8_E4M3","shape":[2],"data_offsets":[2,4]}})";
-  const std::string bytes = raw_safetensors(header, "abcd");
+      R"("e":{"dtype":"F8_E4M3","shape":[1],"data_offsets":[4,5]},)"
+      R"("f":{"dtype":"F8_E5M2","shape":[1],"data_offsets":[5,6]},)"
+      R"("q":{"dtype":"F8_E8M0","shape":[2],"data_offsets":[2,4]}})";
+  const std::string bytes = raw_safetensors(header, "abcdef");
   const auto st = from(bytes);
   EXPECT_EQ(st->find("q")->dtype, NEF_DTYPE_INVALID);
-  EXPECT_EQ(st->find("q")->dtype_name, "F8_E4M3");
+  EXPECT_EQ(st->find("q")->dtype_name, "F8_E8M0");
+  EXPECT_EQ(st->find("e")->dtype, NEF_FLOAT8_E4M3FN);
+  EXPECT_EQ(st->find("f")->dtype, NEF_FLOAT8_E5M2);
   EXPECT_EQ(st->data(*st->find("q"))->bytes(), 2u);
   EXPECT_EQ(st->find("s")->shape.size(), 0u);
 }

@@ -9,12 +9,13 @@
 #include <string>
 #include <vector>
 
+#include "engine/ir/dtype.h"
 #include "engine/ir/ops.h"
 
 namespace nef::ir {
 namespace {
 
-constexpr uint32_t kAllDtypes = ((1u << (NEF_FLOAT64 + 1)) - 1) & ~1u;
+constexpr uint32_t kAllDtypes = ((1u << (kLastDtype + 1)) - 1) & ~1u;
 constexpr uint8_t kNoTypeVar = 255;
 
 std::vector<const OpSpec*> all_ops() {
@@ -163,7 +164,7 @@ void check_attrs(const OpSpec& op) {
       EXPECT_TRUE(attr.default_int == 0 || attr.default_int == 1) << attr.name;
     }
     if (attr.has_default && attr.type == AttrType::DType) {
-      EXPECT_TRUE(attr.default_int >= NEF_BOOL && attr.default_int <= NEF_FLOAT64) << attr.name;
+      EXPECT_TRUE(attr.default_int >= NEF_BOOL && attr.default_int <= kLastDtype) << attr.name;
     }
     EXPECT_FALSE(attr_choices(op.id, i) != nullptr && attr.type != AttrType::String) << attr.name;
   }

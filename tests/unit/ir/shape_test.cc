@@ -85,7 +85,7 @@ TEST(ShapeTable, EqualShapesHaveEqualIds) {
 }
 
 TEST(DType, NamesReadBack) {
-  for (nef_dtype t = NEF_BOOL; t <= NEF_FLOAT64; ++t) {
+  for (nef_dtype t = NEF_BOOL; t <= kLastDtype; ++t) {
     EXPECT_EQ(dtype_from_name(dtype_name(t)), t);
     EXPECT_TRUE(dtype_valid(t));
   }

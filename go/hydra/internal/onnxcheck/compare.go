@@ -44,7 +44,7 @@ func (t tolerance) compare(got, want *nef.Value) error {
 		return fmt.Errorf("%v %v instead of %v %v", got.DType(), got.Shape(), want.DType(), want.Shape())
 	}
 	switch want.DType() {
-	case nef.Float16, nef.BFloat16, nef.Float32, nef.Float64:
+	case nef.Float16, nef.BFloat16, nef.Float32, nef.Float64, nef.Float8E4M3FN, nef.Float8E5M2:
 		return t.compareFloats(got, want)
 	}
 	a, err := got.Bytes()
