@@ -168,10 +168,15 @@ class NBitsKernel final : public Kernel {
              nef_attr_int(attrs, NEF_MATMUL_NBITS_N, 0),
              nef_attr_int(attrs, NEF_MATMUL_NBITS_BITS, 4),
              nef_attr_int(attrs, NEF_MATMUL_NBITS_BLOCK_SIZE, 32)};
+    packs_ = packs_nbits(table_, spec_);
+    bytes_ =
+        packs_ && region.precision == NEF_PRECISION_FAST && table_.dtype(spec_.a) == NEF_FLOAT32;
   }
-  const char* name() const override { return "matmul of packed weights"; }
+  const char* name() const override {
+    return bytes_ ? "matmul of packed weights by bytes" : "matmul of packed weights";
+  }
   std::unique_ptr<Prepared> prepare(const Tensor* values) const override {
-    if (auto packed = make_packed_nbits(table_, spec_, values)) return packed;
+    if (packs_) return make_packed_nbits(table_, spec_, bytes_, values);
     if (table_.dtype(spec_.a) == NEF_FLOAT64) {
       return std::make_unique<NBitsPrepared<double>>(table_, spec_);
     }
@@ -181,6 +186,7 @@ class NBitsKernel final : public Kernel {
  private:
   ValueTable table_;
   NBitsSpec spec_{};
+  bool packs_ = false, bytes_ = false;
 };
 
 std::unique_ptr<Kernel> make_nbits(const Region& region, std::string*) {

@@ -24,9 +24,10 @@ template <typename T>
 T nbits_zero(const ValueTable& table, const NBitsSpec& spec, const Tensor* values, int64_t column,
              int64_t at);
 
-// Constant weights of 4 bits are packed once and multiplied as they are. Null where the spec asks
-// for something else.
+// Are the weights constant and of 4 bits, so that they are packed once and multiplied as they are?
+bool packs_nbits(const ValueTable& table, const NBitsSpec& spec);
+// With `bytes`, blocks of a are rounded to 8 bits.
 std::unique_ptr<Prepared> make_packed_nbits(const ValueTable& table, const NBitsSpec& spec,
-                                            const Tensor* constants);
+                                            bool bytes, const Tensor* constants);
 
 }  // namespace nef::cpu

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // MatMulNBits with constant weights of 4 bits: packed once, and never floats in memory for few
-// rows. For many rows a panel becomes floats in cache and serves all of them.
+// rows. For many rows a panel becomes floats in cache and serves all of them. Precision `fast`
+// rounds the rows to bytes instead.
 #include <algorithm>
 #include <cstring>
 
@@ -14,12 +15,12 @@ namespace nef::cpu {
 namespace {
 
 constexpr int64_t kManyRows = 64;  // from here on a panel is expanded
-constexpr int64_t kTaskWork = 256 * 1024;
+constexpr int64_t kTaskWork = 256 * 1024, kQuantizeWork = 16 * 1024;
 
 class PackedNBits final : public Prepared {
  public:
-  PackedNBits(const ValueTable& table, const NBitsSpec& spec, const Tensor* constants)
-      : table_(table), spec_(spec), slots_(task_slots()) {
+  PackedNBits(const ValueTable& table, const NBitsSpec& spec, bool bytes, const Tensor* constants)
+      : table_(table), spec_(spec), bytes_(bytes), slots_(task_slots()) {
     const int64_t cells = panels() * spec.blocks() * kNibblePanel;
     words_ = AlignedBuffer<uint32_t>(cells * groups());
     scales_ = AlignedBuffer<float>(cells);
@@ -44,6 +45,7 @@ class PackedNBits final : public Prepared {
     ScratchLayout layout(scratch);
     const Pieces p = carve(layout, values);
     const float* x = load_rows(values, m, p);
+    if (bytes_) quantize_rows(x, m, p);
     if (spec_.bias >= 0) {
       load_row(table_.dtype(spec_.bias), table_.data(values, spec_.bias), 0, spec_.n, p.bias);
     }
@@ -58,6 +60,10 @@ class PackedNBits final : public Prepared {
  private:
   struct Pieces {
     float *x, *bias, *out, *expanded, *a_buffer;
+    int8_t* bytes;
+    float* byte_scales;
+    int32_t* byte_sums;
+    bool* exact;  // rows that no bytes can stand for
   };
 
   int64_t panels() const { return ceil_div(spec_.n, kNibblePanel); }
@@ -80,6 +86,13 @@ class PackedNBits final : public Prepared {
     if (!in_place()) p.x = layout.take<float>(m * depth());
     if (spec_.bias >= 0) p.bias = layout.take<float>(panels() * kNibblePanel);
     p.out = layout.take<float>(slots_ * std::max(m, kNibbleRows) * kNibblePanel);
+    if (bytes_) {
+      p.bytes = layout.take<int8_t>(m * depth());
+      p.byte_scales = layout.take<float>(m * spec_.blocks());
+      p.byte_sums = layout.take<int32_t>(m * spec_.blocks());
+      p.exact = layout.take<bool>(m);
+      return p;
+    }
     if (m < kManyRows) return p;
     p.expanded = layout.take<float>(slots_ * depth() * kNibblePanel);
     p.a_buffer = layout.take<float>(slots_ * gemm_a_buffer<float>(blocking_, m, depth()));
@@ -108,9 +121,13 @@ class PackedNBits final : public Prepared {
       }
     }
   }
-  // Eight fields, the first in the lowest bits whatever the byte order.
+  // Eight fields; a byte of the file has two, the first in its lower half.
   static uint32_t word(const uint8_t* x) {
-    return x[0] | uint32_t{x[1]} << 8 | uint32_t{x[2]} << 16 | uint32_t{x[3]} << 24;
+    uint32_t out = 0;
+    for (int64_t j = 0; j < kNibbleGroup; ++j) {
+      out |= (uint32_t{x[j / 2]} >> j % 2 * 4 & 15) << nibble_bit(j);
+    }
+    return out;
   }
 
   // Rows of a as floats, padded with zeros to whole blocks.
@@ -125,6 +142,22 @@ class PackedNBits final : public Prepared {
     return p.x;
   }
 
+  void quantize_rows(const float* x, int64_t m, const Pieces& p) const {
+    const int64_t blocks = spec_.blocks();
+    const int64_t grain = std::max<int64_t>(1, kQuantizeWork / std::max<int64_t>(1, depth()));
+    parallel_for(m, grain, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        int8_t* bytes = p.bytes + i * depth();
+        int32_t* sums = p.byte_sums + i * blocks;
+        p.exact[i] = !nibble_byte_ops().quantize(x + i * depth(), blocks, spec_.block, bytes,
+                                                 p.byte_scales + i * blocks, sums);
+        if (!p.exact[i]) continue;
+        std::fill_n(bytes, depth(), int8_t{0});
+        std::fill_n(sums, blocks, 0);
+      }
+    });
+  }
+
   void run_panel(const Tensor* values, const float* x, int64_t m, int64_t index, const Pieces& p,
                  int64_t slot) const {
     const int64_t first = index * spec_.blocks() * kNibblePanel;
@@ -136,7 +169,9 @@ class PackedNBits final : public Prepared {
     panel.groups = groups();
     const float* bias = p.bias == nullptr ? nullptr : p.bias + index * kNibblePanel;
     float* out = p.out + slot * std::max(m, kNibbleRows) * kNibblePanel;
-    if (expands(m)) {
+    if (bytes_) {
+      multiply_bytes(panel, x, m, bias, out, p);
+    } else if (expands(m)) {
       multiply_expanded(panel, x, m, bias, out, p, slot);
     } else {
       for (int64_t i = 0; i < m; i += kNibbleRows) {
@@ -145,6 +180,21 @@ class PackedNBits final : public Prepared {
       }
     }
     store(values, m, index, out);
+  }
+
+  void multiply_bytes(const NibblePanel& panel, const float* x, int64_t m, const float* bias,
+                      float* out, const Pieces& p) const {
+    const int64_t blocks = spec_.blocks();
+    for (int64_t i = 0; i < m; i += kNibbleRows) {
+      const NibbleBytes rows = {p.bytes + i * depth(), depth(), p.byte_scales + i * blocks,
+                                p.byte_sums + i * blocks};
+      nibble_byte_ops().multiply(panel, rows, std::min(kNibbleRows, m - i), bias,
+                                 out + i * kNibblePanel);
+    }
+    for (int64_t i = 0; i < m; ++i) {
+      if (!p.exact[i]) continue;
+      nibble_ops().multiply(panel, x + i * depth(), depth(), 1, bias, out + i * kNibblePanel);
+    }
   }
 
   void multiply_expanded(const NibblePanel& panel, const float* x, int64_t m, const float* bias,
@@ -176,6 +226,7 @@ class PackedNBits final : public Prepared {
 
   ValueTable table_;
   NBitsSpec spec_;
+  bool bytes_;
   int64_t slots_;
   GemmBlocking blocking_;
   AlignedBuffer<uint32_t> words_;
@@ -184,15 +235,16 @@ class PackedNBits final : public Prepared {
 
 }  // namespace
 
-std::unique_ptr<Prepared> make_packed_nbits(const ValueTable& table, const NBitsSpec& spec,
-                                            const Tensor* constants) {
+bool packs_nbits(const ValueTable& table, const NBitsSpec& spec) {
   const bool constant = table.constant(spec.b) && table.constant(spec.scales) &&
                         (spec.zeros < 0 || table.constant(spec.zeros));
   const bool whole_groups = spec.block % kNibbleGroup == 0;
-  if (!constant || !whole_groups || spec.bits != 4 || table.dtype(spec.a) == NEF_FLOAT64) {
-    return nullptr;
-  }
-  return std::make_unique<PackedNBits>(table, spec, constants);
+  return constant && whole_groups && spec.bits == 4 && table.dtype(spec.a) != NEF_FLOAT64;
+}
+
+std::unique_ptr<Prepared> make_packed_nbits(const ValueTable& table, const NBitsSpec& spec,
+                                            bool bytes, const Tensor* constants) {
+  return std::make_unique<PackedNBits>(table, spec, bytes, constants);
 }
 
 }  // namespace nef::cpu

@@ -28,7 +28,7 @@ HWY_INLINE hn::Vec<D> field(hn::Vec<DW> words) {
   const D d;
   const DW dw;
   auto index = words;
-  if constexpr (j > 0) index = hn::ShiftRight<4 * j>(words);
+  if constexpr (j > 0) index = hn::ShiftRight<nibble_bit(j)>(words);
 #if HWY_TARGET == HWY_AVX3
   HWY_ALIGN static constexpr float kValues[16] = {-8, -7, -6, -5, -4, -3, -2, -1,
                                                   0,  1,  2,  3,  4,  5,  6,  7};

@@ -2,7 +2,9 @@
 // MatMulNBits with constant weights, which are packed.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <string>
 
 #include "engine/ir/attrs.h"
 #include "tests/unit/cpu/each_target.h"
@@ -46,12 +48,14 @@ struct Weights {
   std::vector<double> wide;  // [n][k]
 };
 
-void check(const Case& c) {
-  SCOPED_TRACE(testing::Message() << c.m << "x" << c.k << "x" << c.n << " block " << c.block
-                                  << (c.zeros ? " zeros" : "") << (c.bias ? " bias" : ""));
-  const Weights w(c);
-  const auto a = random_floats(c.m * c.k, 4), bias = random_floats(c.n, 5);
-  RegionRunner r;
+struct Product {
+  std::string kernel;
+  std::vector<float> y;
+};
+
+Product multiplied(const Case& c, const Weights& w, const std::vector<float>& a,
+                   const std::vector<float>& bias, nef_precision precision) {
+  RegionRunner r(NEF_REGION_SINGLE, precision);
   const int32_t ia = r.floats({c.m, c.k}, a);
   std::vector<int32_t> in = {ia, r.constant(NEF_UINT8, {c.n, w.blocks, c.block / 2}, w.packed),
                              r.constant(NEF_FLOAT32, {c.n * w.blocks}, w.scales)};
@@ -68,16 +72,49 @@ void check(const Case& c) {
              .set_int(NEF_MATMUL_NBITS_BLOCK_SIZE, c.block)
              .build());
   const Outcome outcome = r.run();
-  ASSERT_EQ(outcome.code, NEF_OK) << outcome.message;
-  const auto got = r.result<float>(iy);
-  for (int64_t i = 0; i < c.m * c.n; ++i) {
-    double sum = c.bias ? bias[i % c.n] : 0, magnitude = std::abs(sum);
-    for (int64_t p = 0; p < c.k; ++p) {
-      const double term = double{a[i / c.n * c.k + p]} * w.wide[i % c.n * c.k + p];
-      sum += term;
-      magnitude += std::abs(term);
+  EXPECT_EQ(outcome.code, NEF_OK) << outcome.message;
+  return {outcome.kernel, r.result<float>(iy)};
+}
+
+struct Sum {
+  double value, magnitude;
+  double rounding;  // at most, of activations in bytes
+};
+
+Sum sum_of(const Case& c, const Weights& w, const float* row, int64_t j, float bias) {
+  Sum s{bias, std::abs(bias), 0};
+  for (int64_t first = 0; first < c.k; first += c.block) {
+    double most = 0, weights = 0;
+    for (int64_t p = first; p < std::min(c.k, first + c.block); ++p) {
+      const double wide = w.wide[j * c.k + p];
+      s.value += double{row[p]} * wide;
+      s.magnitude += std::abs(double{row[p]} * wide);
+      most = std::max(most, std::abs(double{row[p]}));
+      weights += std::abs(wide);
     }
-    ASSERT_NEAR(got[i], sum, 1e-6 * magnitude) << i;
+    s.rounding += most / 254 * weights;
+  }
+  return s;
+}
+
+std::string traced(const Case& c) {
+  return (testing::Message() << c.m << "x" << c.k << "x" << c.n << " block " << c.block
+                             << (c.zeros ? " zeros" : "") << (c.bias ? " bias" : ""))
+      .GetString();
+}
+
+void check(const Case& c) {
+  SCOPED_TRACE(traced(c));
+  const Weights w(c);
+  const auto a = random_floats(c.m * c.k, 4), bias = random_floats(c.n, 5);
+  const Product exact = multiplied(c, w, a, bias, NEF_PRECISION_EXACT);
+  const Product fast = multiplied(c, w, a, bias, NEF_PRECISION_FAST);
+  EXPECT_EQ(exact.kernel, "matmul of packed weights");
+  EXPECT_EQ(fast.kernel, "matmul of packed weights by bytes");
+  for (int64_t i = 0; i < c.m * c.n; ++i) {
+    const Sum want = sum_of(c, w, &a[i / c.n * c.k], i % c.n, c.bias ? bias[i % c.n] : 0);
+    ASSERT_NEAR(exact.y[i], want.value, 1e-6 * want.magnitude) << i;
+    ASSERT_NEAR(fast.y[i], want.value, want.rounding + 1e-6 * want.magnitude) << i;
   }
 }
 
@@ -94,6 +131,68 @@ TEST(NBits, EveryTargetAndTail) {
     check({130, 300, 70, 128, false, true});
     check({0, 32, 8, 32, false, false});
   });
+}
+
+TEST(NBits, WholeNumbersStayExactInBytes) {
+  for_each_target([] {
+    const Case c{3, 64, 33, 32, true, false};
+    const Weights w(c);
+    auto a = random_floats(c.m * c.k, 4);
+    for (float& x : a) x = std::nearbyint(x * 127);
+    for (int64_t i = 0; i < c.m * c.k; i += c.block) a[i] = 127;
+    const Product fast = multiplied(c, w, a, {}, NEF_PRECISION_FAST);
+    for (int64_t i = 0; i < c.m * c.n; ++i) {
+      const Sum want = sum_of(c, w, &a[i / c.n * c.k], i % c.n, 0);
+      ASSERT_NEAR(fast.y[i], want.value, 1e-6 * want.magnitude) << i;
+    }
+  });
+}
+
+TEST(NBits, RowsThatBytesCannotHoldAreExact) {
+  for_each_target([] {
+    const Case c{12, 64, 33, 32, false, true};
+    const Weights w(c);
+    auto a = random_floats(c.m * c.k, 4);
+    const auto bias = random_floats(c.n, 5);
+    a[1 * c.k + 40] = INFINITY;
+    a[3 * c.k] = NAN;
+    a[4 * c.k + 63] = 1e36f;
+    for (int64_t p = 0; p < c.k; ++p) a[6 * c.k + p] = 0;
+    for (int64_t p = 0; p < c.k; ++p) a[7 * c.k + p] *= 1e-36f;
+    const Product exact = multiplied(c, w, a, bias, NEF_PRECISION_EXACT);
+    const Product fast = multiplied(c, w, a, bias, NEF_PRECISION_FAST);
+    for (int64_t i = 0; i < c.m * c.n; ++i) {
+      const int64_t row = i / c.n;
+      if (row == 1 || row == 3) {
+        EXPECT_EQ(std::isfinite(exact.y[i]), std::isfinite(fast.y[i])) << i;
+        EXPECT_EQ(std::isnan(exact.y[i]), std::isnan(fast.y[i])) << i;
+        continue;
+      }
+      const Sum want = sum_of(c, w, &a[row * c.k], i % c.n, bias[i % c.n]);
+      const double rounding = row == 6 || row == 7 ? 0 : want.rounding;
+      EXPECT_NEAR(fast.y[i], want.value, rounding + 1e-6 * want.magnitude) << i;
+    }
+  });
+}
+
+TEST(NBits, OnlyFloat32AndFastRoundToBytes) {
+  for (nef_dtype dtype : {NEF_FLOAT16, NEF_BFLOAT16, NEF_FLOAT64}) {
+    const Case c{1, 32, 8, 32, false, false};
+    const Weights w(c);
+    RegionRunner r(NEF_REGION_SINGLE, NEF_PRECISION_FAST);
+    const size_t bytes = dtype == NEF_FLOAT64 ? 8 : 2;
+    const int32_t ia = r.input(dtype, {1, c.k}, std::vector<uint8_t>(c.k * bytes));
+    const int32_t ib = r.constant(NEF_UINT8, {c.n, w.blocks, c.block / 2}, w.packed);
+    const int32_t is = r.constant(dtype, {c.n * w.blocks}, std::vector<uint8_t>(c.n * bytes));
+    r.node(NEF_OP_MATMUL_NBITS, {ia, ib, is}, {r.output(dtype, {1, c.n})},
+           ir::AttrBuilder(NEF_OP_MATMUL_NBITS)
+               .set_int(NEF_MATMUL_NBITS_K, c.k)
+               .set_int(NEF_MATMUL_NBITS_N, c.n)
+               .set_int(NEF_MATMUL_NBITS_BITS, 4)
+               .set_int(NEF_MATMUL_NBITS_BLOCK_SIZE, c.block)
+               .build());
+    EXPECT_EQ(r.run().kernel, "matmul of packed weights") << dtype;
+  }
 }
 
 }  // namespace
