@@ -15,6 +15,8 @@ VECTORS = [(1, 4096, 4096), (1, 4096, 14336), (1, 576, 1536), (8, 4096, 4096)]
 MINILM = [(1, 16), (1, 128), (1, 512), (8, 128)]  # batch, tokens
 BLOCK = 32  # weights that share a scale, of int4
 CHAIN = 16 * 1024 * 1024
+FLOATS = ("onnxruntime", "onednn", "openblas", "pytorch")  # peers of a float32 product
+BOTH = ("onnxruntime", "pytorch")
 
 
 @dataclasses.dataclass
@@ -28,6 +30,7 @@ class Case:
     product: tuple = ()  # m, k, n and the dtypes of a, b, c: what the libraries of matrices need
     limit: tuple = ()  # "read" or "copy", and the bytes that a run must move
     cold: bool = False  # loading, compiling and the first run, in a process of its own
+    shown: tuple = ()  # peers of the first pass only, as they do something else
 
 
 class Files:
@@ -105,7 +108,7 @@ def product(files, name, m, k, n, a="float32", b="float32", c="float32", fast=Fa
 
 def gemm_f32(files):
     for m, k, n in PRODUCTS:
-        yield product(files, f"gemm_f32/{m}x{k}x{n}", m, k, n, peers=("onnxruntime", "onednn", "openblas"))
+        yield product(files, f"gemm_f32/{m}x{k}x{n}", m, k, n, peers=FLOATS)
 
 
 def gemm_bf16(files):
@@ -141,8 +144,8 @@ def nbits(files, name, m, k, n, level, fast):
 def gemv(files):
     for m, k, n in VECTORS:
         shape = f"{m}x{k}x{n}"
-        yield product(files, f"gemv/f32-{shape}", m, k, n, peers=("onnxruntime", "onednn", "openblas"), limit=("read", 4 * k * n))
-        yield product(files, f"gemv/bf16-{shape}", m, k, n, *["bfloat16"] * 3, peers=("onednn",), limit=("read", 2 * k * n))
+        yield product(files, f"gemv/f32-{shape}", m, k, n, peers=FLOATS, limit=("read", 4 * k * n))
+        yield product(files, f"gemv/bf16-{shape}", m, k, n, *["bfloat16"] * 3, peers=("onednn", "pytorch"), limit=("read", 2 * k * n))
         yield product(files, f"gemv/int8-{shape}", m, k, n, "uint8", "int8", "int32", peers=("onnxruntime", "onednn"),
                       limit=("read", k * n))
         yield nbits(files, f"gemv/int4-{shape}", m, k, n, 0, False)
@@ -158,7 +161,7 @@ def chain(files):
                 [(name, "FLOAT", dims) for name in "abcde"], [("y", "FLOAT", dims)], [])
 
     yield Case("chain/gelu-16m", lambda: files.graph("chain", build),
-               lambda: {name: numbers(CHAIN, seed=i) for i, name in enumerate("abcde")}, limit=("copy", 6 * 4 * CHAIN))
+               lambda: {name: numbers(CHAIN, seed=i) for i, name in enumerate("abcde")}, peers=BOTH, limit=("copy", 6 * 4 * CHAIN))
 
 
 def norms(files):
@@ -168,7 +171,7 @@ def norms(files):
                     [weight(n, numbers(s, seed=i)) for i, (n, s) in enumerate(weights)])
 
         return Case(f"norms/{name}", lambda: files.graph(name, build),
-                    lambda: {n: numbers(s, seed=i) for i, (n, s) in enumerate(shapes.items())})
+                    lambda: {n: numbers(s, seed=i) for i, (n, s) in enumerate(shapes.items())}, peers=BOTH)
 
     for rows, cols in ((1536, 128), (512, 1024), (64, 32000)):
         yield case(f"softmax-{rows}x{cols}", lambda: [node("Softmax", ["x"], ["y"], axis=-1)], {"x": [rows, cols]})
@@ -209,7 +212,8 @@ def minilm_case(files, name, shape, **more):
 def minilm(files):
     for precision in ("exact", "fast"):
         for shape in MINILM:
-            yield minilm_case(files, f"minilm/{precision}", shape, fast=precision == "fast")
+            fast = precision == "fast"
+            yield minilm_case(files, f"minilm/{precision}", shape, fast=fast, peers=BOTH, shown=("pytorch-bf16",) if fast else ())
 
 
 def cold(files):

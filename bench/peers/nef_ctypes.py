@@ -48,6 +48,7 @@ class Program:
         options = CompileOptions()
         lib.nef_compile_options_init(ctypes.byref(options), ctypes.c_size_t(ctypes.sizeof(options)))
         options.precision = int(fast)
+        options.device = b"cpu"  # the peers run there, whatever else there is
         self.nef.check(lib.nef_graph_compile(graph, ctypes.byref(options), ctypes.byref(self.program)))
         self.inputs = (ctypes.c_void_p * max(1, lib.nef_graph_input_count(graph)))()
         self.count = lib.nef_graph_input_count(graph)

@@ -27,23 +27,28 @@ SAMPLE = 0.5e-3  # shorter runs are repeated this long
 ROUNDS = 3  # of processes
 
 
+def seconds(side, times, clock):
+    if hasattr(side, "seconds"):
+        return side.seconds(times, clock)
+    begin = clock()
+    side.run(times)
+    return clock() - begin
+
+
 def repeats(side, clock):
     """Runs of a sample."""
     side.run(1)
-    t = clock()
-    side.run(1)
-    return max(1, min(1000, int(SAMPLE / max(1e-9, clock() - t))))
+    return max(1, min(1000, int(SAMPLE / max(1e-9, seconds(side, 1, clock)))))
 
 
-def timed(parts, seconds, clock):
-    """Samples of each side, in turns."""
-    times, samples = [repeats(part, clock) for part in parts], [[] for _ in parts]
-    begin = clock()
-    while len(samples[0]) < 3 or clock() - begin < seconds * len(parts):
+def timed(parts, limit, clock):
+    """Samples of each side, in turns, for `limit` seconds apiece."""
+    times, samples, spent = [repeats(part, clock) for part in parts], [[] for _ in parts], 0
+    while len(samples[0]) < 3 or spent < limit * len(parts):
         for part, n, own in zip(parts, times, samples):
-            t = clock()
-            part.run(n)
-            own.append((clock() - t) / n)
+            t = seconds(part, n, clock)
+            own.append(t / n)
+            spent += t
     return samples
 
 
@@ -71,12 +76,17 @@ def result(case, samples, peer, known, notes, typical=statistics.median):
     return row
 
 
+def measured(names):
+    """Those of the sides that this machine has."""
+    return [name for name in names if not name.startswith("pytorch") or "NEF_TORCH_PYTHON" in os.environ]
+
+
 def side_by_side(case, build):
     ours = sides.Nef(case, build, 1)
-    others = [sides.SIDES[name](case, build, 1) for name in case.peers]
+    others = [sides.SIDES[name](case, build, 1) for name in measured(case.peers + case.shown)]
     first = timed([ours] + others, FIRST_SECONDS, time.process_time)[1:]
     known = {other.name: statistics.median(samples) for other, samples in zip(others, first)}
-    best = min(others, key=lambda other: known[other.name])
+    best = min((other for other in others if other.name in case.peers), key=lambda other: known[other.name])
     parts = [ours, best] + ([sides.Memory(case, build, 1)] if case.limit else [])
     samples = timed(parts, SECONDS, time.process_time)
     return result(case, samples, best.name, known, [difference(ours, best)])
@@ -90,8 +100,8 @@ def apart(case, args):
                    "--only", f"^{re.escape(case.name)}$", "--side", side, "--seconds", str(seconds)]
         return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
-    known = {name: median(name, FIRST_SECONDS) for name in case.peers}
-    best = min(known, key=known.get)
+    known = {name: median(name, FIRST_SECONDS) for name in measured(case.peers + case.shown)}
+    best = min(measured(case.peers), key=known.get)
     parts = ["nef", best] + (["limit"] if case.limit else [])
     samples = [[] for _ in parts]
     for _ in range(ROUNDS):

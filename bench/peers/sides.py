@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The programs that are measured, each on one case: run(times) computes, output() gives the last result."""
+"""The programs that are measured, each on one case: run(times) computes, output() gives the last result. seconds(times,
+clock) are those of a side that computes in another process."""
 import ctypes
 import os
 import pathlib
+import subprocess
 import sys
+import tempfile
 import time
 
 import numpy as np
@@ -151,6 +154,43 @@ class OpenBlas(Matrices):
         return self.c
 
 
+class PyTorch:
+    """In a process of its own, of the Python that NEF_TORCH_PYTHON names: the package is too large to fetch for this."""
+    name, dtype = "pytorch", "float32"
+
+    def __init__(self, case, build, threads):
+        command = [os.environ["NEF_TORCH_PYTHON"], "-B", str(pathlib.Path(__file__).with_name("pytorch.py")), "--build", build,
+                   "--name", case.name, "--threads", str(threads), "--dtype", self.dtype]
+        self.child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.read()
+
+    def read(self):
+        line = self.child.stdout.readline()
+        if not line:
+            raise RuntimeError("PyTorch's process ended")
+        return line.split()
+
+    def ask(self, what):
+        print(what, file=self.child.stdin, flush=True)
+        return self.read()
+
+    def seconds(self, times, clock):
+        cpu, wall = self.ask(times)
+        return float(cpu if clock is time.process_time else wall)
+
+    def run(self, times):
+        self.ask(times)
+
+    def output(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.ask(f"{folder}/output.npy")
+            return np.load(f"{folder}/output.npy")
+
+
+class PyTorchBfloat16(PyTorch):
+    name, dtype = "pytorch-bf16", "bfloat16"
+
+
 class Memory:
     """How fast the bytes of a case's limit are read, or copied (half of them read, half written)."""
 
@@ -166,5 +206,5 @@ class Memory:
         call(*[address(b) for b in self.buffers], self.size, ctypes.c_long(times))
 
 
-SIDES = {side.name: side for side in (Nef, OnnxRuntime, OneDnn, OpenBlas)}
+SIDES = {side.name: side for side in (Nef, OnnxRuntime, OneDnn, OpenBlas, PyTorch, PyTorchBfloat16)}
 SIDES["limit"] = Memory

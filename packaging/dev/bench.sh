@@ -9,8 +9,9 @@
 #                  (ratio = peer time / NEF time, so above 1 NEF is faster)
 #   --publish      writes the families measured into docs/figures.jsonl and draws them in docs/plots/
 #
-# NEF_BENCH_THREADS=N measures rows beside other programs with N threads (names end in /tN). At the
-# end stands a table of the families: geometric mean and worst of their ratios.
+# NEF_BENCH_THREADS=N measures rows beside other programs with N threads (names end in /tN). PyTorch is
+# one of them where NEF_TORCH_PYTHON names a Python that has it. At the end stands a table of the
+# families: geometric mean and worst of their ratios.
 #
 # Programs are bench/*.cc, bench/*.c (built into build/release/bench) and bench/*.sh; each gets the
 # options as given and prints the rows that match.
