@@ -20,18 +20,22 @@ namespace {
 constexpr size_t kAlignment = 64;
 constexpr size_t kHugePage = 2u << 20;
 constexpr size_t kLarge = 2 * kHugePage;
+constexpr size_t kPage = 4096;
+// From here on malloc may give pages back to the system, and each that comes again is zeroed.
+constexpr size_t kKept = 128u << 10;
 
 size_t round_up(size_t bytes, size_t to) { return (bytes + to - 1) / to * to; }
 
-// Memory of whole huge pages, where the system has them to give: a result of many megabytes costs
-// less to get than to fill.
+// Large ones are of whole huge pages, where the system has them to give: a result of many megabytes
+// costs less to get than to fill.
 void* allocate_pages(size_t bytes) {
+  if (bytes < kLarge) return std::aligned_alloc(kAlignment, bytes);
   void* data = std::aligned_alloc(kHugePage, bytes);
   if (data != nullptr) ::madvise(data, bytes, MADV_HUGEPAGE);  // a refusal costs time, nothing else
   return data;
 }
 
-// The last large buffers that were let go, as a program that runs again asks for the same ones.
+// The last buffers that were let go, as a program that runs again asks for the same ones.
 class Spare {
  public:
   // One of exactly this size, or null.
@@ -67,7 +71,7 @@ class Spare {
   }
 
   std::mutex mutex_;
-  std::array<Piece, 8> kept_;  // the oldest in front
+  std::array<Piece, 16> kept_;  // the oldest in front
   size_t count_ = 0, total_ = 0;
 };
 
@@ -77,8 +81,8 @@ Spare& spare() {
   return *spare;
 }
 
-std::shared_ptr<Buffer> allocate_large(size_t bytes) {
-  const size_t rounded = round_up(bytes, kHugePage);
+std::shared_ptr<Buffer> allocate_kept(size_t bytes) {
+  const size_t rounded = round_up(bytes, bytes < kLarge ? kPage : kHugePage);
   void* data = spare().take(rounded);
   if (data == nullptr) data = allocate_pages(rounded);
   if (data == nullptr) return nullptr;
@@ -99,8 +103,8 @@ std::shared_ptr<Buffer> Buffer::allocate(size_t bytes) {
   if (bytes > SIZE_MAX - kAlignment) {
     fail(NEF_OUT_OF_MEMORY, "allocate", cat("cannot allocate ", bytes, " bytes of host memory"));
   }
-  if (bytes >= kLarge && bytes <= SIZE_MAX - kHugePage) {
-    if (auto buffer = allocate_large(bytes)) return buffer;
+  if (bytes >= kKept && bytes <= SIZE_MAX - kHugePage) {
+    if (auto buffer = allocate_kept(bytes)) return buffer;
   }
   void* data = std::aligned_alloc(kAlignment, round_up(std::max<size_t>(bytes, 1), kAlignment));
   if (data == nullptr) {
