@@ -211,7 +211,12 @@ NEF_KERNEL($NAME$, $NAME$P) {
 
 class Attention : public Stage {
  public:
-  Attention(const Region& region, const Node& node, const DeviceInfo& device) : node_(node) {
+  Attention(const Region& region, const Node& node, const AttentionSlices& slices,
+            const DeviceInfo& device)
+      : node_(node) {
+    for (size_t i = 0; i < 3; ++i) {
+      if (slices[i] != nullptr) slices_[i] = RowSlice::of(region, *slices[i]);
+    }
     const nef_dtype q = region.input(node, 0).dtype, v = region.input(node, 2).dtype;
     const nef_dtype mask = node.has_input(3) ? region.input(node, 3).dtype : q;
     wide_ = q == NEF_FLOAT64 || v == NEF_FLOAT64;
@@ -262,6 +267,7 @@ class Attention : public Stage {
   struct Shape {
     Heads q, k, v, past_k, past_v;
     int64_t past = 0, keys = 0, blocks = 0;
+    bool aligned = true;  // slices, as the copy engine wants it
   };
   Shape shape(const Values& values) const {
     const int64_t kv_heads = nef_attr_int(node_.attrs(), NEF_ATTENTION_KV_NUM_HEADS, 0);
@@ -270,6 +276,13 @@ class Attention : public Stage {
                 nef_attr_int(node_.attrs(), NEF_ATTENTION_Q_NUM_HEADS, 0));
     s.k = Heads(values.dims(node_.inputs[1]), kv_heads);
     s.v = Heads(values.dims(node_.inputs[2]), kv_heads);
+    Heads* const all[3] = {&s.q, &s.k, &s.v};
+    for (size_t i = 0; i < 3; ++i) {
+      if (!slices_[i]) continue;
+      all[i]->widen(slices_[i]->width(values));
+      s.aligned =
+          s.aligned && slices_[i]->width(values) % 8 == 0 && slices_[i]->start(values) % 8 == 0;
+    }
     if (node_.has_input(4)) {
       s.past_k = Heads(values.dims(node_.inputs[4]), 0);
       s.past = s.past_k.length;
@@ -314,7 +327,7 @@ class Attention : public Stage {
   }
   bool prefilled(const Shape& s) const {
     constexpr int64_t kLeast = 16;  // queries: with fewer, most of a tile would be empty
-    return prefill_ > 0 && s.q.length >= kLeast && s.keys > 0 && scale(s) > 0 &&
+    return prefill_ > 0 && s.aligned && s.q.length >= kLeast && s.keys > 0 && scale(s) > 0 &&
            s.q.size == s.v.size;
   }
   double scale(const Shape& s) const {
@@ -344,6 +357,11 @@ class Attention : public Stage {
   }
 
   char* in(const Run& run, size_t i) const {
+    if (i < 3 && slices_[i]) {
+      const int32_t source = slices_[i]->source();
+      return run.values.data(source) +
+             slices_[i]->start(run.values) * static_cast<int64_t>(run.values.element_size(source));
+    }
     return node_.has_input(i) ? run.values.data(node_.inputs[i]) : nullptr;
   }
   char* out(const Run& run, size_t i) const {
@@ -412,6 +430,7 @@ class Attention : public Stage {
   }
 
   Node node_;
+  std::optional<RowSlice> slices_[3];  // that make queries, keys and values
   bool wide_ = false;
   int64_t tile_ = 0, prefill_ = 0;
   nef_dtype dtype_ = NEF_FLOAT32;
@@ -484,10 +503,15 @@ NEF_KERNEL(rotary, RotaryP) {
 
 }  // namespace
 
+bool is_row_slice(const Region& region, const Node& node) {
+  return RowSlice::of(region, node).has_value();
+}
 bool is_attention(nef_op op) { return op == NEF_OP_ATTENTION || op == NEF_OP_ROTARY_EMBEDDING; }
 std::unique_ptr<Stage> attention_stage(const Region& region, const Node& node,
-                                       const DeviceInfo& device) {
-  if (node.op == NEF_OP_ATTENTION) return std::make_unique<Attention>(region, node, device);
+                                       const AttentionSlices& slices, const DeviceInfo& device) {
+  if (node.op == NEF_OP_ATTENTION) {
+    return std::make_unique<Attention>(region, node, slices, device);
+  }
   return std::make_unique<Rotary>(region, node);
 }
 

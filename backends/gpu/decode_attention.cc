@@ -3,6 +3,7 @@
 // the keys of one group of heads; they meet in each other's shared memory. Keys and values that are
 // constants are on their way before the kernel in front of this one is done.
 #include <cmath>
+#include <set>
 
 #include "backends/gpu/decode.h"
 #include "backends/gpu/heads.h"
@@ -240,7 +241,7 @@ class DecodeAttention : public Stage {
  public:
   struct Parts {
     const Node* attention = nullptr;
-    const Node* slice = nullptr;
+    std::optional<RowSlice> slices[3];  // that make queries, keys and values
     int64_t group = 0, size = 0, kv_heads = 0;
   };
   DecodeAttention(const Region& region, const Parts& parts)
@@ -248,12 +249,7 @@ class DecodeAttention : public Stage {
         group_(parts.group),
         size_(parts.size),
         kv_heads_(parts.kv_heads) {
-    q_ = attention_.inputs[0];
-    if (parts.slice != nullptr) {
-      slice_ = *parts.slice;
-      sliced_ = true;
-      q_ = slice_.inputs[0];
-    }
+    std::copy(parts.slices, parts.slices + 3, slices_);
     const nef_dtype t = region.input(attention_, 1).dtype;
     const auto constant = [&](size_t i) {
       return !attention_.has_input(i) || region.input(attention_, i).kind == NEF_VALUE_CONSTANT;
@@ -280,15 +276,18 @@ class DecodeAttention : public Stage {
     const bool causal = nef_attr_int(attention_.attrs(), NEF_ATTENTION_IS_CAUSAL, 0) != 0;
     if (causal && s.k.length != 1) return false;
     // What is copied begins at multiples of 16 bytes.
-    if (!sliced_) return true;
-    const Dims x = values.dims(q_);
-    return s.start % 8 == 0 && x.at[x.rank - 1] % 8 == 0 && x.count() == s.batch * x.at[x.rank - 1];
+    return std::all_of(slices_, slices_ + 3, [&](const std::optional<RowSlice>& slice) {
+      return !slice || (slice->start(values) % 8 == 0 && slice->width(values) % 8 == 0);
+    });
   }
 
   void launch(const Run& run, Module* module) const override {
     const Values& values = run.values;
     const Shape s = shape(values);
-    const auto data = [&](size_t i) {
+    const auto data = [&](size_t i) -> const char* {
+      if (i < 3 && slices_[i]) {
+        return values.data(slices_[i]->source()) + slices_[i]->start(values) * 2;
+      }
       return attention_.has_input(i) ? values.data(attention_.inputs[i]) : nullptr;
     };
     const int64_t whole = (s.keys + kCluster - 1) / kCluster;
@@ -297,8 +296,7 @@ class DecodeAttention : public Stage {
     const int64_t stages = chunk <= kTile ? 1 : 2;
     Params p;
     p.add(values.data(attention_.outputs[0]));
-    p.add(values.data(q_) + s.start * 2);
-    for (size_t i : {1, 2, 4, 5}) p.add(data(i));
+    for (size_t i : {0, 1, 2, 4, 5}) p.add(data(i));
     p.add(kv_heads_).add(s.keys).add(s.past).add(chunk).add(stages);
     p.add(nef_attr_float(attention_.attrs(), NEF_ATTENTION_SCALE,
                          1 / std::sqrt(static_cast<double>(size_))));
@@ -319,7 +317,7 @@ class DecodeAttention : public Stage {
 
  private:
   struct Shape {
-    int64_t batch = 0, length = 0, keys = 0, past = 0, start = 0, q_batch = 0;
+    int64_t batch = 0, length = 0, keys = 0, past = 0, q_batch = 0;
     Heads k, v, past_k, past_v;
   };
   Shape shape(const Values& values) const {
@@ -328,86 +326,58 @@ class DecodeAttention : public Stage {
                   nef_attr_int(attention_.attrs(), NEF_ATTENTION_Q_NUM_HEADS, 0));
     s.batch = q.batch;
     s.length = q.length;
-    s.q_batch = group_ * kv_heads_ * size_;
+    s.q_batch = slices_[0] ? slices_[0]->width(values) : group_ * kv_heads_ * size_;
     s.k = Heads(values.dims(attention_.inputs[1]), kv_heads_);
     s.v = Heads(values.dims(attention_.inputs[2]), kv_heads_);
+    if (slices_[1]) s.k.widen(slices_[1]->width(values));
+    if (slices_[2]) s.v.widen(slices_[2]->width(values));
     if (attention_.has_input(4)) {
       s.past_k = Heads(values.dims(attention_.inputs[4]), 0);
       s.past_v = Heads(values.dims(attention_.inputs[5]), 0);
       s.past = s.past_k.length;
     }
     s.keys = s.past + s.k.length;
-    if (!sliced_) return s;
-    const Dims x = values.dims(q_);
-    s.q_batch = x.at[x.rank - 1];
-    s.start = slice_start(values, x.rank, s.q_batch);
     return s;
   }
-  // The slice takes all of every axis but the last, of which it takes neighbours: so its result has
-  // the right size, and where it begins says all.
-  int64_t slice_start(const Values& values, int rank, int64_t width) const {
-    const int32_t starts = slice_.inputs[1];
-    const int64_t n = values.count(starts);
-    for (int64_t i = 0; i < n; ++i) {
-      const int64_t axis = slice_.has_input(3) ? values.host_int(slice_.inputs[3], i) : i;
-      if (front_axis(axis, rank) != rank - 1) continue;
-      const int64_t start = values.host_int(starts, i);
-      return std::clamp<int64_t>(start < 0 ? start + width : start, 0, width);
-    }
-    return 0;
-  }
-
-  Node attention_, slice_;
-  bool sliced_ = false;
-  int32_t q_ = -1;
+  Node attention_;
+  std::optional<RowSlice> slices_[3];
   const int64_t group_, size_, kv_heads_;
   std::string source_;
 };
 
-// A slice of a tensor's last axis whose places are known, with all of the other axes.
-bool is_last_axis_slice(const Region& region, const Node& node) {
-  const Value& x = region.input(node, 0);
-  const Value& y = region.output(node, 0);
-  for (size_t i = 1; i < node.inputs.size(); ++i) {
-    if (node.has_input(i) && region.input(node, i).kind != NEF_VALUE_LITERAL) return false;
-  }
-  if (node.has_input(4)) {
-    const Value& steps = region.input(node, 4);
-    const Values values(region, nullptr, nullptr);
-    for (int64_t i = 0; i < steps.dims[0]; ++i) {
-      if (values.host_int(node.inputs[4], i) != 1) return false;
+// The node of the region that makes a value; null without one.
+const Node* maker_of(const Region& region, int32_t value) {
+  for (const Node& node : region.nodes) {
+    if (std::find(node.outputs.begin(), node.outputs.end(), value) != node.outputs.end()) {
+      return &node;
     }
   }
-  return x.rank() > 0 && x.dims.back() != NEF_DIM_UNKNOWN &&
-         std::equal(x.dims.begin(), x.dims.end() - 1, y.dims.begin());
+  return nullptr;
 }
 
 bool DecodeAttention::matches(const Region& region, Parts& parts) {
   for (const Node& node : region.nodes) {
     if (node.op == NEF_OP_ATTENTION) parts.attention = &node;
-    else if (node.op == NEF_OP_SLICE && is_last_axis_slice(region, node)) parts.slice = &node;
-    else if (node.op != NEF_OP_RESHAPE) return false;
   }
   if (parts.attention == nullptr) return false;
   const Node& a = *parts.attention;
   if (a.has_input(3) || a.has_input(6)) return false;
   if (!a.has_output(0) || a.has_output(1) || a.has_output(2) || a.has_output(3)) return false;
   if (nef_attr_float(a.attrs(), NEF_ATTENTION_SOFTCAP, 0) != 0) return false;
-  // Only the queries are made in the region: by a slice, whose result may be given another shape.
-  int32_t v = a.inputs[0];
-  size_t used = 1;
-  for (bool found = true; found;) {
-    found = false;
-    for (const Node& node : region.nodes) {
-      if (node.outputs[0] != v || &node == parts.attention) continue;
-      ++used;
-      if (&node == parts.slice) break;
-      v = node.inputs[0];
-      found = true;
-      break;
+  // What else is there makes its inputs: slices, of which the queries' may be given another shape.
+  std::set<const Node*> used = {&a};
+  for (size_t i : {0, 1, 2}) {
+    const Node* maker = maker_of(region, a.inputs[i]);
+    for (; i == 0 && maker != nullptr && maker->op == NEF_OP_RESHAPE;
+         maker = maker_of(region, maker->inputs[0])) {
+      used.insert(maker);
     }
+    if (maker == nullptr) continue;
+    parts.slices[i] = RowSlice::of(region, *maker);
+    if (!parts.slices[i] || (i > 0 && region.input(a, i).rank() != 3)) return false;
+    used.insert(maker);
   }
-  if (used != region.nodes.size()) return false;
+  if (used.size() != region.nodes.size()) return false;
 
   const Value& q = region.input(a, 0);
   const Value& k = region.input(a, 1);

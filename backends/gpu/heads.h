@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
+
 #include "backends/gpu/stage.h"
 
 namespace nef::gpu {
@@ -28,7 +30,33 @@ struct Heads {
     }
     by_batch = heads * length * size;
   }
+  // Of rows that lie in rows of `width` numbers.
+  void widen(int64_t width) {
+    by_row = width;
+    by_batch = length * width;
+  }
   void add_to(Params& p) const { p.add(by_batch).add(by_head).add(by_row); }
+};
+
+// A slice of a tensor's last axis with all of the other axes, whose places are known before a run:
+// read where it lies.
+class RowSlice {
+ public:
+  // Null when the node is something else.
+  static std::optional<RowSlice> of(const Region& region, const Node& node);
+
+  int32_t source() const { return node_.inputs[0]; }
+  // Numbers of a row that it is part of, and of those in front of it.
+  int64_t width(const Values& values) const {
+    const Dims d = values.dims(source());
+    return d.at[d.rank - 1];
+  }
+  int64_t start(const Values& values) const;
+
+ private:
+  int axis(const Values& values, int64_t i) const;
+  explicit RowSlice(Node node) : node_(std::move(node)) {}
+  Node node_;
 };
 
 }  // namespace nef::gpu

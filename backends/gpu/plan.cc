@@ -101,7 +101,30 @@ bool Plan::materialised(int32_t value) const {
   return false;
 }
 
+// Slices of rows that only this attention reads need no stage.
+void Plan::take_slices(const Node& attention) {
+  for (size_t i : {0, 1, 2}) {
+    const auto v = static_cast<size_t>(attention.inputs[i]);
+    const Node* maker = producer_[v];
+    if (maker == nullptr || region_.values[v].kind != NEF_VALUE_INTERNAL) continue;
+    if (users_[v].size() != 1 || region_.values[v].rank() != 3) continue;
+    if (is_row_slice(region_, *maker)) taken_[index_of(*maker)] = true;
+  }
+}
+AttentionSlices Plan::slices_of(const Node& attention) const {
+  AttentionSlices out = {};
+  if (attention.op != NEF_OP_ATTENTION) return out;
+  for (size_t i : {0, 1, 2}) {
+    const Node* maker = producer_[static_cast<size_t>(attention.inputs[i])];
+    if (maker != nullptr && taken_[index_of(*maker)] && maker->op == NEF_OP_SLICE) out[i] = maker;
+  }
+  return out;
+}
+
 void Plan::add_stages(const DeviceInfo& device) {
+  for (const Node& node : region_.nodes) {
+    if (node.op == NEF_OP_ATTENTION) take_slices(node);
+  }
   for (size_t i = 0; i < region_.nodes.size(); ++i) {
     const Node& node = region_.nodes[i];
     if (taken_[i]) continue;
@@ -121,8 +144,13 @@ void Plan::add_stages(const DeviceInfo& device) {
       stages_.push_back(product_stage(region_, node, {}, turned(node.inputs[1])));
     } else if (is_reduction(node.op)) stages_.push_back(reduction_stage(region_, node));
     else if (is_line_op(node.op)) stages_.push_back(line_stage(region_, node));
-    else if (is_attention(node.op)) stages_.push_back(attention_stage(region_, node, device));
-    else if (is_movement(node.op)) stages_.push_back(movement_stage(region_, node));
+    else if (is_attention(node.op)) {
+      const AttentionSlices slices = slices_of(node);
+      for (const Node* slice : slices) {
+        if (slice != nullptr) in.push_back(slice->inputs[0]);
+      }
+      stages_.push_back(attention_stage(region_, node, slices, device));
+    } else if (is_movement(node.op)) stages_.push_back(movement_stage(region_, node));
     else if (const OpKernel* k = find_kernel(node.op))
       stages_.push_back(kernel_stage(*k, region_, node));
     else throw Refusal{why_not(node.op)};
@@ -196,9 +224,7 @@ bool Plan::take_additions(size_t product) {
     } else break;
     in.push_back(other);
     tail.out = sum->outputs[0];
-    for (size_t i = 0; i < region_.nodes.size(); ++i) {
-      if (&region_.nodes[i] == sum) taken_[i] = true;
-    }
+    taken_[index_of(*sum)] = true;
     producer_[static_cast<size_t>(tail.out)] = &node;  // no elementwise node any more
   }
   if (tail.bias < 0 && tail.residual < 0) return false;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <span>
 #include <string>
@@ -152,8 +153,11 @@ std::unique_ptr<Stage> line_stage(const Region& region, const Node& node);
 bool is_movement(nef_op op);
 std::unique_ptr<Stage> movement_stage(const Region& region, const Node& node);
 bool is_attention(nef_op op);
+// Nodes that make queries, keys and values by slices that are read where they lie; null = none.
+using AttentionSlices = std::array<const Node*, 3>;
+bool is_row_slice(const Region& region, const Node& node);
 std::unique_ptr<Stage> attention_stage(const Region& region, const Node& node,
-                                       const DeviceInfo& device);
+                                       const AttentionSlices& slices, const DeviceInfo& device);
 bool is_product(nef_op op);
 // Additions behind a product that it takes along: `bias` broadcasts to the product's shape,
 // `residual` has it.
@@ -202,9 +206,14 @@ class Plan {
   bool short_way(const Values& values) const {
     return has_short_way_ && stages_.back()->takes(values);
   }
+  size_t index_of(const Node& node) const {
+    return static_cast<size_t>(&node - region_.nodes.data());
+  }
   bool materialised(int32_t value) const;
   void add_elementwise(int32_t value);
   bool take_additions(size_t product);
+  void take_slices(const Node& attention);
+  AttentionSlices slices_of(const Node& attention) const;
   const Node* addition_behind(int32_t value) const;
   void find_between();
 
@@ -214,7 +223,7 @@ class Plan {
       touched_;  // per stage: in, out
   std::vector<const Node*> producer_;
   std::vector<std::vector<const Node*>> users_;
-  std::vector<bool> taken_;  // per node: part of a product
+  std::vector<bool> taken_;  // per node: part of a product or an attention
   std::vector<bool> on_device_, turned_;
   std::vector<Between> between_;
   std::string name_;

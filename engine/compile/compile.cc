@@ -87,11 +87,21 @@ class Placer {
   std::map<size_t, uint64_t> room_;  // per device
 };
 
+// Do regions become chains?
+bool chains(const Options& options, const Environment& env) {
+  const uint32_t fuse = 1u << (optimize::passes().size() - 1);
+  return (options.disabled_passes & fuse) == 0 &&
+         std::any_of(env.devices.begin(), env.devices.end(), [](const plan::Device* d) {
+           return (d->info.flags & NEF_DEVICE_CHAINS) != 0;
+         });
+}
+
 void optimise_graph(Graph& graph, const Options& options, const Environment& env) {
   optimize::Options o;
   o.disabled = options.disabled_passes;
   o.evaluate = env.evaluate;
   o.verify = options.verify;
+  o.slices_in_place = chains(options, env);
   optimize::optimise(graph, o);
 }
 
@@ -99,11 +109,8 @@ Regions form_regions(const Graph& graph, const Options& options, const Environme
   const auto passes = optimize::passes();
   const bool fuse = (options.disabled_passes >> (passes.size() - 1) & 1u) == 0;
   if (!fuse) return optimize::single_node_regions(graph);
-  const bool chains =
-      std::any_of(env.devices.begin(), env.devices.end(),
-                  [](const plan::Device* d) { return (d->info.flags & NEF_DEVICE_CHAINS) != 0; });
   Regions regions = optimize::fused_regions(graph);
-  return chains ? optimize::chained_regions(graph, regions) : regions;
+  return chains(options, env) ? optimize::chained_regions(graph, regions) : regions;
 }
 
 std::shared_ptr<Kernel> compile_region(const Program& p, uint32_t r, const Environment& env,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Regions that read one another and nothing else reads, as one: a norm with the contractions that
-// read it and what follows them; a slice with the attention whose query it is.
+// read it and what follows them; slices with the attention that reads them.
 #include <algorithm>
 #include <vector>
 
@@ -37,7 +37,7 @@ class Chains {
     for (auto r = static_cast<uint32_t>(in_.list.size()); r-- > 0;) {
       if (chain_[r] != kNone) continue;
       if (head_of(r) != kNone || is_elementwise(r)) grow_contractions(r);
-      else if (is_single_query(r)) grow_query(r);
+      else if (is_op(r, NEF_OP_ATTENTION)) grow_attention(r);
     }
     return collect();
   }
@@ -105,6 +105,10 @@ class Chains {
     chain_now_.push_back(r);
     nodes_now_ += region(r).node_count;
   }
+  void leave(uint32_t r) {
+    chain_now_.pop_back();
+    nodes_now_ -= region(r).node_count;
+  }
   void finish(uint32_t end) {
     if (chain_now_.size() < 2) return;
     for (uint32_t r : chain_now_) chain_[r] = end;
@@ -152,22 +156,33 @@ class Chains {
     return false;
   }
 
-  // Attention of one query for each head.
+  // One query for each head.
   bool is_single_query(uint32_t r) const {
-    if (!is_op(r, NEF_OP_ATTENTION)) return false;
     const auto q = graph_.dims(graph_.inputs(root(r))[0]);
     return q.size() >= 3 && q[q.size() == 3 ? 1 : 2] == 1;
   }
-  void grow_query(uint32_t end) {
+  bool may_join_slice(uint32_t r) const {
+    return r != kNone && is_op(r, NEF_OP_SLICE) && may_join(r);
+  }
+  void grow_attention(uint32_t end) {
     begin(end);
-    uint32_t r = producer(graph_.inputs(root(end))[0]);
-    if (r != kNone && is_op(r, NEF_OP_RESHAPE) && may_join(r)) {
-      join(r);
-      r = producer(graph_.inputs(root(r))[0]);
+    const auto in = graph_.inputs(root(end));
+    for (size_t i = 0; i < std::min<size_t>(in.size(), 3); ++i) {
+      const uint32_t r = producer(in[i]);
+      if (may_join_slice(r) && graph_.rank(in[i]) == 3) join(r);
+      else if (i == 0 && is_single_query(end)) grow_query(r);
     }
-    if (r == kNone || !is_op(r, NEF_OP_SLICE) || !may_join(r)) return;
-    join(r);
     finish(end);
+  }
+  // A query may be given another shape on its way: that of one row is the same bytes.
+  void grow_query(uint32_t r) {
+    if (may_join_slice(r)) return join(r);
+    if (r == kNone || !is_op(r, NEF_OP_RESHAPE) || !may_join(r)) return;
+    const uint32_t slice = producer(graph_.inputs(root(r))[0]);
+    if (slice == kNone || !is_op(slice, NEF_OP_SLICE)) return;
+    join(r);
+    if (may_join(slice)) return join(slice);
+    leave(r);
   }
 
   Regions collect() const {

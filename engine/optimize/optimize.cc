@@ -30,6 +30,8 @@ const Pass kPasses[] = {
     {"attention", "recognises attention written out, where masks are finite", match_attention,
      can_have_attention},
     {"rotary", "recognises rotary position embeddings written out", match_rotary, can_have_rotary},
+    {"siblings", "makes products of one value by constants, for an attention, one product",
+     match_siblings, can_have_siblings},
     {"cse", "merges nodes that compute the same thing", eliminate_common, nullptr},
     {"dead", "removes nodes that nothing needs", eliminate_dead, nullptr},
     {"fuse", "groups elementwise chains and epilogues into regions", nullptr, nullptr},

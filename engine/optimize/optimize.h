@@ -22,6 +22,8 @@ struct Options {
   uint32_t disabled = 0;  // bit i = pass i of passes() is left out
   Evaluator evaluate;     // empty = constants are not folded
   bool verify = false;    // run ir::verify after every pass
+  // Some device runs an attention and the slices that it reads as one region.
+  bool slices_in_place = false;
 };
 
 struct Pass {

@@ -31,6 +31,7 @@ bool can_have_conv(const ir::Graph& graph);
 bool can_have_norm(const ir::Graph& graph);
 bool can_have_attention(const ir::Graph& graph);
 bool can_have_rotary(const ir::Graph& graph);
+bool can_have_siblings(const ir::Graph& graph);
 
 bool canonicalise(ir::Graph& graph, const Options& options);
 bool fold_constants(ir::Graph& graph, const Options& options);
@@ -42,6 +43,7 @@ bool match_gelu(ir::Graph& graph, const Options& options);
 bool match_norm(ir::Graph& graph, const Options& options);
 bool match_attention(ir::Graph& graph, const Options& options);
 bool match_rotary(ir::Graph& graph, const Options& options);
+bool match_siblings(ir::Graph& graph, const Options& options);
 bool eliminate_common(ir::Graph& graph, const Options& options);
 bool eliminate_dead(ir::Graph& graph, const Options& options);
 

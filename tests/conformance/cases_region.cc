@@ -231,6 +231,40 @@ void add_sliced_queries(nef_dtype t, CaseList& out) {
   }
 }
 
+// Queries, keys and values are parts of one row; or keys and values are, of another.
+void add_sliced_rows(nef_dtype t, CaseList& out) {
+  const bool narrow = t == NEF_FLOAT16 || t == NEF_BFLOAT16;
+  struct Form {
+    int64_t queries, keys, heads, kv_heads, size, skip;
+  };
+  for (const Form& f : {Form{1, 1, 4, 2, 64, 8},
+                        {1, 70, 4, 1, 128, 0},
+                        {5, 5, 2, 2, 16, 3},
+                        {40, 40, 2, 1, 64, 16},
+                        {130, 130, 3, 3, 32, 0},
+                        {33, 150, 4, 2, 128, 8}}) {
+    const int64_t batch = 2, q_width = f.heads * f.size, kv_width = f.kv_heads * f.size;
+    const bool own = f.queries == f.keys;  // queries come from the same rows
+    CaseBuilder b("sliced_rows_" + dims_name({f.queries, f.keys, f.heads, f.kv_heads, f.size}));
+    const int64_t first = f.skip + (own ? q_width : 0), width = first + 2 * kv_width + f.skip;
+    const int32_t rows = b.input(make(t, {batch, f.keys, width}, Fill::Unit, 1));
+    const auto slice = [&](int64_t begin, int64_t end) {
+      return b.node(NEF_OP_SLICE,
+                    {rows, b.host(ints({begin})), b.host(ints({end})), b.host(ints({2}))})[0];
+    };
+    const int32_t q =
+        own ? slice(f.skip, first) : b.input(make(t, {batch, f.queries, q_width}, Fill::Unit, 2));
+    const int32_t k = slice(first, first + kv_width);
+    const int32_t v = slice(first + kv_width, first + 2 * kv_width);
+    b.node(NEF_OP_ATTENTION, {q, k, v},
+           attrs(NEF_OP_ATTENTION)
+               .set_int(NEF_ATTENTION_Q_NUM_HEADS, f.heads)
+               .set_int(NEF_ATTENTION_KV_NUM_HEADS, f.kv_heads)
+               .build());
+    out.push_back(finish(b, NEF_REGION_CHAIN, narrow ? Tolerance{1.5, 1} : Tolerance{16, 1}));
+  }
+}
+
 }  // namespace
 
 CaseList region_cases() {
@@ -243,6 +277,7 @@ CaseList region_cases() {
     add_gated_products(t, out);
     if (t == NEF_FLOAT16 || t == NEF_BFLOAT16) add_packed_products(t, out);
     add_sliced_queries(t, out);
+    add_sliced_rows(t, out);
   }
   add_casts(out);
   return out;

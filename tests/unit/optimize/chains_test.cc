@@ -87,5 +87,25 @@ TEST_F(Chains, ASlicedQueryJoinsItsAttention) {
   }
 }
 
+TEST_F(Chains, SlicesOfRowsJoinTheAttentionThatReadsThem) {
+  const ValueId wide = input({2, 5, 48});
+  const auto part = [&](int64_t begin) {
+    const int64_t end[1] = {begin + 16}, axis[1] = {2};
+    return op(NEF_OP_SLICE,
+              {wide, builder.ints({&begin, 1}), builder.ints(end), builder.ints(axis)});
+  };
+  const ValueId k = part(16);
+  graph.add_output("k", k);  // others read it: it stays
+  const ValueId in[3] = {part(0), k, part(32)};
+  const auto attrs = ir::AttrBuilder(NEF_OP_ATTENTION)
+                         .set_int(NEF_ATTENTION_Q_NUM_HEADS, 2)
+                         .set_int(NEF_ATTENTION_KV_NUM_HEADS, 2)
+                         .build();
+  const Regions r = regions(builder.value(NEF_OP_ATTENTION, in, attrs));
+  ASSERT_EQ(r.list.size(), 2u);
+  EXPECT_EQ(r.list[1].kind, NEF_REGION_CHAIN);
+  EXPECT_EQ(r.nodes_of(r.list[1]).size(), 3u);
+}
+
 }  // namespace
 }  // namespace nef

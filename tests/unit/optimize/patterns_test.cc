@@ -80,16 +80,19 @@ class Patterns : public ::testing::Test {
     for (ir::NodeId i = 0; i < g.node_count(); ++i) n += g.op(i) == id;
     return n;
   }
-  Graph optimised() const {
+  Graph optimised(bool slices_in_place = false) const {
     Graph out = graph;
     optimize::Options options;
+    options.slices_in_place = slices_in_place;
     options.verify = true;
     options.evaluate = context::Context::get().environment().evaluate;
     optimize::optimise(out, options);
     return out;
   }
   // Largest difference between the graph as written and the optimised one, on random inputs.
-  float difference() const {
+  float difference() const { return difference(graph); }
+  // The same, of what became of it before.
+  float difference(const Graph& other) const {
     std::mt19937 random(7);
     std::normal_distribution<float> normal;
     std::vector<std::vector<float>> data;
@@ -101,18 +104,18 @@ class Patterns : public ::testing::Test {
     for (size_t i = 0; i < data.size(); ++i) {
       args.push_back({NEF_FLOAT32, graph.dims(graph.graph_inputs()[i]), data[i].data()});
     }
-    const auto run = [&](uint32_t disabled) {
+    const auto run = [&](const Graph& g, uint32_t disabled) {
       runtime::ProgramOptions options;
       options.compile.disabled_passes = disabled;
       options.compile.verify = true;
       const auto program =
-          context::Context::get().compile(std::make_shared<const Graph>(graph), options);
+          context::Context::get().compile(std::make_shared<const Graph>(g), options);
       std::vector<runtime::TensorResult> results(1);
       program->run(args, results, {});
       const auto* p = static_cast<const float*>(results[0].data->data());
       return std::vector<float>(p, p + results[0].data->bytes() / 4);
     };
-    const auto plain = run(~0u), fused = run(0);
+    const auto plain = run(graph, ~0u), fused = run(other, 0);
     EXPECT_EQ(plain.size(), fused.size());
     float worst = 0;
     for (size_t i = 0; i < plain.size(); ++i)
@@ -218,6 +221,62 @@ TEST_F(Patterns, AConvolutionKeepsWhatIsNotConstantPerChannel) {
   EXPECT_EQ(count(out, NEF_OP_MUL), 3u);
   EXPECT_EQ(count(out, NEF_OP_ADD), 1u);
   EXPECT_EQ(count(out, NEF_OP_SUB), 1u);
+}
+
+// x w (+ bias) in rows of `width`; `turned`: w lies by columns.
+enum class Form { Plain, Biased, Turned };
+
+TEST_F(Patterns, ProductsForOneAttentionAreOne) {
+  std::mt19937 random(3);
+  std::normal_distribution<float> normal;
+  const auto numbers = [&](std::vector<int64_t> dims) {
+    std::vector<float> data(static_cast<size_t>(ir::element_count(dims)));
+    for (float& v : data) v = normal(random);
+    return constant(dims, data);
+  };
+  for (const Form form : {Form::Plain, Form::Biased, Form::Turned}) {
+    for (const bool crossed : {false, true}) {
+      graph = Graph();
+      const ValueId x = input("x", {2, 3, 6}), other = crossed ? input("z", {2, 5, 6}) : x;
+      const auto linear = [&](ValueId from, int64_t width) {
+        ValueId w = numbers(form == Form::Turned ? std::vector<int64_t>{width, 6}
+                                                 : std::vector<int64_t>{6, width});
+        if (form == Form::Turned) w = transpose(w, {1, 0});
+        const ValueId y = op(NEF_OP_MATMUL, {from, w});
+        return form == Form::Plain ? y : op(NEF_OP_ADD, {y, numbers({width})});
+      };
+      const ValueId in[3] = {linear(x, 16), linear(other, 8), linear(other, 4)};
+      const auto attrs = ir::AttrBuilder(NEF_OP_ATTENTION)
+                             .set_int(NEF_ATTENTION_Q_NUM_HEADS, 4)
+                             .set_int(NEF_ATTENTION_KV_NUM_HEADS, 2)
+                             .build();
+      graph.add_output("y", builder.value(NEF_OP_ATTENTION, in, attrs));
+      const auto products = [](const Graph& g) {
+        return count(g, NEF_OP_MATMUL) + count(g, NEF_OP_FUSED_MATMUL);
+      };
+      EXPECT_EQ(products(optimised()), 3u);
+      const Graph out = optimised(true);
+      EXPECT_EQ(products(out), crossed ? 2u : 1u);
+      EXPECT_EQ(count(out, NEF_OP_SLICE), crossed ? 2u : 3u);
+      EXPECT_LT(difference(out), 1e-5f);
+    }
+  }
+}
+
+TEST_F(Patterns, ProductsThatOthersReadAreLeftAlone) {
+  const ValueId x = input("x", {1, 3, 2});
+  const auto product = [&] { return op(NEF_OP_MATMUL, {x, constant({2, 2}, {1, 2, 3, 4})}); };
+  const ValueId q = op(NEF_OP_ADD, {product(), constant({2}, {1, 2})});
+  const ValueId k = product(),
+                v = op(NEF_OP_ADD, {product(), constant({3, 2}, {1, 2, 3, 4, 5, 6})});
+  graph.add_output("k", k);
+  const ValueId in[3] = {q, k, v};
+  const auto attrs = ir::AttrBuilder(NEF_OP_ATTENTION)
+                         .set_int(NEF_ATTENTION_Q_NUM_HEADS, 1)
+                         .set_int(NEF_ATTENTION_KV_NUM_HEADS, 1)
+                         .build();
+  graph.add_output("y", builder.value(NEF_OP_ATTENTION, in, attrs));
+  EXPECT_EQ(count(optimised(true), NEF_OP_SLICE), 0u);
 }
 
 TEST_F(Patterns, StepsOfASequenceByTheSameWeightsAreOneProduct) {
