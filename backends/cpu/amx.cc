@@ -32,8 +32,8 @@ namespace {
 constexpr int64_t kTileElements = kAmxTile * kAmxDepth;  // 1 KiB
 constexpr int64_t kPanelStep = 2 * kTileElements;        // of one panel, one step along k
 constexpr int64_t kTileBytes = 1024, kRowBytes = 64;
-constexpr int64_t kResidentBytes = 1 << 20;  // of B that stay in L2
-constexpr int64_t kFinish = 256;             // columns handed to the epilogue at a time
+constexpr int64_t kResidentBytes = 512 << 10;  // of B that stay in L2, beside the next as many
+constexpr int64_t kAheadSteps = 2;             // of a panel, fetched into L1 ahead
 
 struct alignas(64) TileConfig {
   uint8_t palette = 1, start = 0;
@@ -41,14 +41,23 @@ struct alignas(64) TileConfig {
   uint16_t row_bytes[16] = {};
   uint8_t rows[16] = {};
 };
-TileConfig full_tiles() {
-  TileConfig c;
-  for (int i = 0; i < 8; ++i) {
-    c.row_bytes[i] = 64;
-    c.rows[i] = kAmxTile;
+
+// Tiles for `rows` rows of C: 0, 1 and 4 hold the upper 16, 2, 3 and 5 those below; 6 and 7 are of
+// B. In memory that lives on, as the compiler does not see that an instruction reads it.
+struct TileConfigs {
+  TileConfigs() {
+    for (int rows = 1; rows <= kAmxPanel; ++rows) {
+      TileConfig& c = of[rows];
+      const int upper = std::min<int>(rows, kAmxTile), lower = std::max(1, rows - upper);
+      const int tile_rows[8] = {upper, upper, lower, lower, upper, lower, kAmxTile, kAmxTile};
+      for (int i = 0; i < 8; ++i) {
+        c.row_bytes[i] = 64;
+        c.rows[i] = static_cast<uint8_t>(tile_rows[i]);
+      }
+    }
   }
-  return c;
-}
+  TileConfig of[kAmxPanel + 1];
+};
 
 // ---- packing
 
@@ -176,6 +185,19 @@ void pack_b(nef_dtype dtype, const void* b, int64_t row, int64_t col, int64_t k,
   }
 }
 
+NEF_AVX512 void narrow(const float* from, int64_t from_row, int64_t rows, int64_t cols,
+                       uint16_t* to, int64_t to_row) {
+  for (int64_t i = 0; i < rows; ++i, from += from_row, to += to_row) {
+    int64_t j = 0;
+    for (; j + kAmxDepth <= cols; j += kAmxDepth) {
+      _mm512_storeu_si512(to + j, load_float(from + j, kAmxDepth));
+    }
+    if (j == cols) continue;
+    const auto lanes = static_cast<__mmask32>((uint32_t{1} << (cols - j)) - 1);
+    _mm512_mask_storeu_epi16(to + j, lanes, load_float(from + j, cols - j));
+  }
+}
+
 void pack_a_bytes(const uint8_t* a, int64_t row, int64_t m, int64_t k, uint8_t* out) {
   const int64_t depth = amx_byte_depth(k), whole = k / kRowBytes * kRowBytes;
   for (int64_t i = 0; i < round_up(m, kAmxTile); ++i) {
@@ -254,29 +276,48 @@ inline void prefetch_tile(const uint8_t* tile) {
   for (int64_t i = 0; i < kTileBytes; i += 64) _mm_prefetch(tile + i, _MM_HINT_T0);
 }
 
+// Operands of a product, whatever their elements: rows and columns of `depth` bytes.
+struct Operands {
+  int64_t m, n, depth;
+  const uint8_t *a, *b;
+  uint32_t* c;
+  int64_t ldc;
+  bool piece;                     // c is room for a piece
+  int64_t a_row, a_step, a_tile;  // bytes between rows of A, its tiles along k, its row tiles
+};
+
+// What L2 shall have next: `lines` lines in each step.
+struct Ahead {
+  const uint8_t* at;
+  int64_t lines;
+};
+
 // kTiles row tiles times one panel, over all of k. The next steps of B are fetched ahead.
 template <Kind kKind, int kTiles>
-NEF_AMX inline void multiply(const uint8_t* a, int64_t a_next, const uint8_t* b, int64_t steps,
-                             uint32_t* c, int64_t ldc) {
+NEF_AMX inline void multiply(const Operands& g, const uint8_t* a, const uint8_t* b, uint32_t* c,
+                             int64_t ldc, Ahead ahead) {
   _tile_zero(0);
   _tile_zero(1);
   if constexpr (kTiles == 2) {
     _tile_zero(2);
     _tile_zero(3);
   }
-  for (int64_t p = 0; p < steps; ++p, a += kTileBytes, b += 2 * kTileBytes) {
+  const int64_t a_step = g.a_step, a_next = g.a_tile;
+  const auto a_row = static_cast<size_t>(g.a_row);
+  for (int64_t p = 0; p < g.depth; p += kRowBytes, a += a_step, b += 2 * kTileBytes) {
     _tile_loadd(6, b, kRowBytes);
-    _tile_loadd(4, a, kRowBytes);
-    prefetch_tile(b + 4 * kTileBytes);
+    _tile_loadd(4, a, a_row);
+    prefetch_tile(b + 2 * kAheadSteps * kTileBytes);
     NEF_DOT(0, 4, 6)
     _tile_loadd(7, b + kTileBytes, kRowBytes);
-    prefetch_tile(b + 5 * kTileBytes);
+    prefetch_tile(b + (2 * kAheadSteps + 1) * kTileBytes);
     NEF_DOT(1, 4, 7)
     if constexpr (kTiles == 2) {
-      _tile_loadd(5, a + a_next, kRowBytes);
+      _tile_loadd(5, a + a_next, a_row);
       NEF_DOT(2, 5, 6)
       NEF_DOT(3, 5, 7)
     }
+    for (int64_t i = 0; i < ahead.lines; ++i, ahead.at += 64) _mm_prefetch(ahead.at, _MM_HINT_T1);
   }
   const size_t stride = static_cast<size_t>(ldc) * sizeof(uint32_t);
   _tile_stored(0, c, stride);
@@ -288,77 +329,85 @@ NEF_AMX inline void multiply(const uint8_t* a, int64_t a_next, const uint8_t* b,
 }
 #undef NEF_DOT
 
-// Operands of a product, whatever their elements: rows and columns of `depth` bytes.
-struct Operands {
-  int64_t m, n, depth;
-  const uint8_t *a, *b;
-  uint32_t* c;
-  int64_t ldc;
-};
-
-// Rows [i, i + 32) times one panel.
+// Rows [i, i + 32) times one panel; c is their place.
 template <Kind kKind>
-NEF_AMX inline void multiply_tile(const Operands& g, int64_t i, int64_t j) {
+NEF_AMX inline void multiply_tile(const Operands& g, int64_t i, int64_t j, uint32_t* c,
+                                  Ahead ahead) {
   const int64_t rows = std::min(kAmxPanel, g.m - i), cols = std::min(kAmxPanel, g.n - j);
-  const uint8_t *a = g.a + i * g.depth, *b = g.b + j * g.depth;
-  const int64_t steps = g.depth / kRowBytes, next = kAmxTile * g.depth;
-  const bool whole = cols == kAmxPanel && rows % kAmxTile == 0;
+  const uint8_t *a = g.a + i / kAmxTile * g.a_tile, *b = g.b + j * g.depth;
+  const bool whole = g.piece || cols == kAmxPanel;
   alignas(64) uint32_t edge[kAmxPanel * kAmxPanel];
-  uint32_t* c = whole ? g.c + i * g.ldc + j : edge;
+  uint32_t* to = whole ? c : edge;
   const int64_t ldc = whole ? g.ldc : kAmxPanel;
   if (rows > kAmxTile) {
-    multiply<kKind, 2>(a, next, b, steps, c, ldc);
+    multiply<kKind, 2>(g, a, b, to, ldc, ahead);
   } else {
-    multiply<kKind, 1>(a, next, b, steps, c, ldc);
+    multiply<kKind, 1>(g, a, b, to, ldc, ahead);
   }
   if (whole) return;
-  for (int64_t r = 0; r < rows; ++r) {
-    std::copy_n(edge + r * kAmxPanel, cols, g.c + (i + r) * g.ldc + j);
-  }
+  for (int64_t r = 0; r < rows; ++r) std::copy_n(edge + r * kAmxPanel, cols, c + r * g.ldc);
 }
 
-// Columns in groups that stay in L2 while all rows pass; finish(row, rows, col, cols) after each
-// piece of C.
+// Columns in groups that stay in L2 while all rows pass, and meanwhile the next group comes there;
+// finish(row, rows, col, cols, c) after each piece of C.
 template <Kind kKind, class Finish>
 NEF_AMX void multiply_all(const Operands& g, const Finish& finish) {
-  static const TileConfig config = full_tiles();
-  // At every entry: other code in this thread may have set its own.
-  _tile_loadconfig(&config);
+  static const TileConfigs configs;
   const int64_t group = std::max<int64_t>(1, kResidentBytes / g.depth / kAmxPanel) * kAmxPanel;
+  // A panel has 32 lines in each step, and as many passes fetch it as there are blocks of rows.
+  const int64_t lines = g.n <= group ? 0 : ceil_div(kAmxPanel, ceil_div(g.m, kAmxPanel));
   for (int64_t j0 = 0; j0 < g.n; j0 += group) {
     const int64_t j1 = std::min(g.n, j0 + group);
     for (int64_t i = 0; i < g.m; i += kAmxPanel) {
-      for (int64_t f = j0; f < j1; f += kFinish) {
-        const int64_t end = std::min(j1, f + kFinish);
-        for (int64_t j = f; j < end; j += kAmxPanel) multiply_tile<kKind>(g, i, j);
-        finish(i, std::min(kAmxPanel, g.m - i), f, end - f);
+      const int64_t rows = std::min(kAmxPanel, g.m - i);
+      // At every entry: other code in this thread may have set its own.
+      if (i == 0 || rows < kAmxPanel) _tile_loadconfig(&configs.of[rows]);
+      for (int64_t f = j0; f < j1; f += kAmxPiece) {
+        const int64_t end = std::min(j1, f + kAmxPiece);
+        uint32_t* c = g.piece ? g.c : g.c + i * g.ldc + f;
+        for (int64_t j = f; j < end; j += kAmxPanel) {
+          const int64_t next = (j + group < g.n ? j + group : j - j0) * g.depth;
+          const Ahead ahead = {g.b + next + i / kAmxPanel * g.depth * lines, lines};
+          multiply_tile<kKind>(g, i, j, c + (j - f), ahead);
+        }
+        finish(i, rows, f, end - f, c);
       }
     }
   }
   _tile_release();  // a thread that holds tiles is dearer to switch
 }
 
+template <class Block>
+Operands operands_of(const Block& g, const void* a, int64_t row_bytes, int64_t depth, bool piece) {
+  const bool packed = row_bytes == 0;
+  return {g.m,
+          g.n,
+          depth,
+          static_cast<const uint8_t*>(a),
+          reinterpret_cast<const uint8_t*>(g.b),
+          reinterpret_cast<uint32_t*>(g.c),
+          g.ldc,
+          piece,
+          packed ? kRowBytes : row_bytes,
+          packed ? kTileBytes : kRowBytes,
+          kAmxTile * (packed ? depth : row_bytes)};
+}
+
 void block(const AmxBlock& g) {
-  const Operands operands = {g.m,
-                             g.n,
-                             2 * amx_depth(g.k),
-                             reinterpret_cast<const uint8_t*>(g.a),
-                             reinterpret_cast<const uint8_t*>(g.b),
-                             reinterpret_cast<uint32_t*>(g.c),
-                             g.ldc};
-  multiply_all<Kind::kBfloat>(operands, [&](int64_t i, int64_t rows, int64_t j, int64_t cols) {
-    if (g.tile == nullptr) return;
-    g.tile(g.context, g.row0 + i, g.col0 + j, rows, cols, g.c + i * g.ldc + j, g.ldc);
-  });
+  const Operands operands = operands_of(g, g.a, 2 * g.a_row, 2 * amx_depth(g.k), g.piece);
+  multiply_all<Kind::kBfloat>(
+      operands, [&](int64_t i, int64_t rows, int64_t j, int64_t cols, uint32_t* c) {
+        if (g.tile == nullptr) return;
+        g.tile(g.context, g.row0 + i, g.col0 + j, rows, cols, reinterpret_cast<float*>(c), g.ldc);
+      });
 }
 
 template <Kind kKind>
 void multiply_bytes(const Operands& operands) {
-  multiply_all<kKind>(operands, [](int64_t, int64_t, int64_t, int64_t) {});
+  multiply_all<kKind>(operands, [](int64_t, int64_t, int64_t, int64_t, uint32_t*) {});
 }
 void block_bytes(const AmxByteBlock& g) {
-  const Operands operands = {
-      g.m, g.n, amx_byte_depth(g.k), g.a, g.b, reinterpret_cast<uint32_t*>(g.c), g.ldc};
+  const Operands operands = operands_of(g, g.a, g.a_row, amx_byte_depth(g.k), false);
   if (g.a_signed) {
     g.b_signed ? multiply_bytes<Kind::kSignedSigned>(operands)
                : multiply_bytes<Kind::kSignedUnsigned>(operands);
@@ -413,13 +462,14 @@ const Features& features() {
 // Asked each time: tests force other targets.
 bool allowed(int64_t targets) { return (hwy::SupportedTargets() & targets) != 0; }
 
-constexpr AmxOps kAmx = {"amx",        true,         pack_a,      pack_b,        block,
-                         pack_a_bytes, pack_b_bytes, block_bytes, take_zeros_off};
+constexpr AmxOps kAmx = {"amx",  true,         pack_a,       pack_b,      block,
+                         narrow, pack_a_bytes, pack_b_bytes, block_bytes, take_zeros_off};
 constexpr AmxOps kVectors = {"avx512",
                              false,
                              pack_a,
                              pack_b,
                              multiply_by_vectors,
+                             narrow,
                              pack_a_bytes,
                              pack_b_bytes,
                              multiply_bytes_by_vectors,

@@ -17,9 +17,10 @@
 // numbers count as zero.
 namespace nef::cpu {
 
-constexpr int64_t kAmxTile = 16;   // rows of a tile
-constexpr int64_t kAmxDepth = 32;  // elements of a tile along k
-constexpr int64_t kAmxPanel = 32;  // columns of a panel of B, and the rows that one step takes
+constexpr int64_t kAmxTile = 16;    // rows of a tile
+constexpr int64_t kAmxDepth = 32;   // elements of a tile along k
+constexpr int64_t kAmxPanel = 32;   // columns of a panel of B, and the rows that one step takes
+constexpr int64_t kAmxPiece = 256;  // columns of C that are finished at a time
 
 // C[m][n] = A[m][k] B[k][n], one core.
 struct AmxBlock {
@@ -32,6 +33,9 @@ struct AmxBlock {
   TileFn<float> tile = nullptr;
   const void* context = nullptr;
   int64_t a_row = 0;  // not 0: A is not packed, and its rows lie so far apart; see reads_rows
+  // Does C only pass through `tile`? Then c is room for a piece of it, kAmxPanel rows of kAmxPiece
+  // columns, and ldc is kAmxPiece.
+  bool piece = false;
 };
 
 // The same of 8-bit integers, exact sums that wrap at 32 bits. A tile is 64 elements deep, and four
@@ -50,9 +54,11 @@ struct AmxOps {
   const char* name;  // of what multiplies
   bool tiles;        // on AMX: many times as fast as float32, not only twice
 
-  // Can A be read as it lies, contiguous rows of `bytes` bytes? Vectors can, if rows fill whole
-  // tile rows and do not all fall into the same places of the caches.
-  bool reads_rows(int64_t bytes) const { return !tiles && bytes % 64 == 0 && bytes % 4096 != 0; }
+  // Can A be read as it lies, contiguous rows of `bytes` bytes? If they fill whole tile rows and do
+  // not all fall into the same places of the caches.
+  bool reads_rows(int64_t bytes) const {
+    return bytes % 64 == 0 && bytes % (tiles ? 2048 : 4096) != 0;
+  }
   // A[m][k], element (i, p) at a[i * row + p * col]; float32 or bfloat16.
   void (*pack_a)(nef_dtype dtype, const void* a, int64_t row, int64_t col, int64_t m, int64_t k,
                  uint16_t* out);
@@ -60,6 +66,9 @@ struct AmxOps {
   void (*pack_b)(nef_dtype dtype, const void* b, int64_t row, int64_t col, int64_t k, int64_t n,
                  uint16_t* out);
   void (*block)(const AmxBlock& g);
+  // Rows of floats, `from_row` apart, as bfloat16; subnormal ones become 0.
+  void (*narrow)(const float* from, int64_t from_row, int64_t rows, int64_t cols, uint16_t* to,
+                 int64_t to_row);
   // As pack_a and pack_b, of contiguous rows.
   void (*pack_a_bytes)(const uint8_t* a, int64_t row, int64_t m, int64_t k, uint8_t* out);
   void (*pack_b_bytes)(const uint8_t* b, int64_t row, int64_t k, int64_t n, uint8_t* out);

@@ -24,7 +24,6 @@ namespace {
 constexpr int64_t kTileBytes = 1024, kRowBytes = 64, kSteps = 16;  // of a tile
 constexpr int64_t kRows = 8;                   // at a time: with two vectors each, 16 sums
 constexpr int64_t kResidentBytes = 512 << 10;  // of B that stay in L2
-constexpr int64_t kFinish = 256;               // columns handed to the epilogue at a time
 constexpr int64_t kGroup = 2048;               // most columns of a group
 constexpr int64_t kAhead = 4096;               // bytes of B fetched ahead of a single row
 
@@ -36,6 +35,7 @@ struct Problem {
   int64_t ldc;
   int64_t a_row, a_step;  // bytes between rows of A, and between 64 bytes of a row and the next 64
   bool packed;
+  bool piece;  // c is room for a piece
 
   const uint8_t* row(int64_t i) const {
     if (!packed) return a + i * a_row;
@@ -222,15 +222,10 @@ __mmask16 first_lanes(int64_t count) {
 
 // Rows [i, i + count) by the panel of column j.
 template <class Kind>
-NEF_DOTS void rows_by_panel(const Problem& g, int64_t i, int64_t count, int64_t j,
+NEF_DOTS void rows_by_panel(const Problem& g, int64_t i, int64_t count, int64_t j, int32_t* c,
                             const uint32_t* columns, const uint32_t* rows) {
   const uint8_t* panel = g.b + j * g.depth;
-  Place to{g.c + i * g.ldc + j,
-           g.ldc,
-           first_lanes(g.n - j),
-           first_lanes(g.n - j - kAmxTile),
-           columns,
-           rows};
+  Place to{c, g.ldc, first_lanes(g.n - j), first_lanes(g.n - j - kAmxTile), columns, rows};
   for (int64_t r = 0; r < count; r += kRows) {
     run_rows<Kind>(std::min(kRows, count - r), g, g.row(i + r), panel, to);
     to.c += kRows * g.ldc;
@@ -238,7 +233,7 @@ NEF_DOTS void rows_by_panel(const Problem& g, int64_t i, int64_t count, int64_t 
   }
 }
 
-// Columns in groups that stay in L2 while all rows pass; finish(row, rows, col, cols) after each
+// Columns in groups that stay in L2 while all rows pass; finish(row, rows, col, cols, c) after each
 // piece of C.
 template <class Kind, class Finish>
 NEF_DOTS void multiply_all(const Problem& g, const Finish& finish) {
@@ -250,14 +245,15 @@ NEF_DOTS void multiply_all(const Problem& g, const Finish& finish) {
     for (int64_t i = 0; i < g.m; i += kAmxPanel) {
       const int64_t count = std::min(kAmxPanel, g.m - i);
       Kind::move_rows(g, i, count, &moved);
-      for (int64_t f = j0; f < j1; f += kFinish) {
-        const int64_t end = std::min(j1, f + kFinish);
+      for (int64_t f = j0; f < j1; f += kAmxPiece) {
+        const int64_t end = std::min(j1, f + kAmxPiece);
+        int32_t* c = g.piece ? g.c : g.c + i * g.ldc + f;
         for (int64_t j = f; j < end; j += kAmxPanel) {
           uint32_t* columns = moved.columns + (j - j0);
           if (i == 0) Kind::move_columns(g, g.b + j * g.depth, columns);
-          rows_by_panel<Kind>(g, i, count, j, columns, moved.rows);
+          rows_by_panel<Kind>(g, i, count, j, c + (j - f), columns, moved.rows);
         }
-        finish(i, count, f, end - f);
+        finish(i, count, f, end - f, c);
       }
     }
   }
@@ -265,11 +261,12 @@ NEF_DOTS void multiply_all(const Problem& g, const Finish& finish) {
 
 template <bool kSignedA, bool kUnsignedB>
 void multiply_bytes(const Problem& g) {
-  multiply_all<Bytes<kSignedA, kUnsignedB>>(g, [](int64_t, int64_t, int64_t, int64_t) {});
+  multiply_all<Bytes<kSignedA, kUnsignedB>>(g, [](int64_t, int64_t, int64_t, int64_t, int32_t*) {});
 }
 
 template <class Block>
-Problem make_problem(const Block& g, const uint8_t* a, int64_t row_bytes, int64_t depth) {
+Problem make_problem(const Block& g, const uint8_t* a, int64_t row_bytes, int64_t depth,
+                     bool piece) {
   const bool packed = row_bytes == 0;
   return {g.m,
           g.n,
@@ -280,22 +277,23 @@ Problem make_problem(const Block& g, const uint8_t* a, int64_t row_bytes, int64_
           g.ldc,
           packed ? kRowBytes : row_bytes,
           packed ? kTileBytes : kRowBytes,
-          packed};
+          packed,
+          piece};
 }
 
 }  // namespace
 
 void multiply_by_vectors(const AmxBlock& g) {
-  const Problem problem =
-      make_problem(g, reinterpret_cast<const uint8_t*>(g.a), 2 * g.a_row, 2 * amx_depth(g.k));
-  multiply_all<Floats>(problem, [&](int64_t i, int64_t rows, int64_t j, int64_t cols) {
+  const Problem problem = make_problem(g, reinterpret_cast<const uint8_t*>(g.a), 2 * g.a_row,
+                                       2 * amx_depth(g.k), g.piece);
+  multiply_all<Floats>(problem, [&](int64_t i, int64_t rows, int64_t j, int64_t cols, int32_t* c) {
     if (g.tile == nullptr) return;
-    g.tile(g.context, g.row0 + i, g.col0 + j, rows, cols, g.c + i * g.ldc + j, g.ldc);
+    g.tile(g.context, g.row0 + i, g.col0 + j, rows, cols, reinterpret_cast<float*>(c), g.ldc);
   });
 }
 
 void multiply_bytes_by_vectors(const AmxByteBlock& g) {
-  const Problem problem = make_problem(g, g.a, g.a_row, amx_byte_depth(g.k));
+  const Problem problem = make_problem(g, g.a, g.a_row, amx_byte_depth(g.k), false);
   if (g.a_signed) {
     g.b_signed ? multiply_bytes<true, false>(problem) : multiply_bytes<true, true>(problem);
   } else {

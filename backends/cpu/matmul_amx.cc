@@ -48,7 +48,7 @@ class AmxMatmulPrepared final : public Prepared {
     const TileFn<float> tile = steps.count == 0 ? nullptr : run_epilogue<float>;
     const void* a = values_.table().data(values, spec().a);
     const void* b = values_.table().data(values, spec().b);
-    float* c = native() ? static_cast<float*>(values[spec().out].data) : p.c;
+    float* c = native() ? static_cast<float*>(values[spec().out].data) : p.pieces;
     if (reads_in_place(s)) {
       exact_.run(s, static_cast<const float*>(a), static_cast<const float*>(b), false, c, tile,
                  &steps, p.exact);
@@ -57,7 +57,8 @@ class AmxMatmulPrepared final : public Prepared {
     if (!prepacked()) pack_b(s, b, p.b);
     const uint16_t* packed = prepacked() ? packed_.data() : p.b;
     if (native()) return multiply(s, static_cast<const char*>(a), packed, c, tile, &steps, p.a);
-    const Narrowed narrowed = {tile, &steps, values[spec().out].data, s.n, dtype_};
+    const Narrowed narrowed = {tile, &steps, static_cast<uint16_t*>(values[spec().out].data), s.n,
+                               ops_};
     multiply(s, static_cast<const char*>(a), packed, c, Narrowed::finish, &narrowed, p.a);
   }
 
@@ -66,22 +67,20 @@ class AmxMatmulPrepared final : public Prepared {
   struct Narrowed {
     TileFn<float> tile;
     const EpilogueRun<float>* steps;
-    void* out;
+    uint16_t* out;
     int64_t n;
-    nef_dtype dtype;
+    const AmxOps* ops;
 
     static void finish(const void* context, int64_t row, int64_t col, int64_t rows, int64_t cols,
                        float* c, int64_t ldc) {
       const auto& self = *static_cast<const Narrowed*>(context);
       if (self.tile != nullptr) self.tile(self.steps, row, col, rows, cols, c, ldc);
-      for (int64_t i = 0; i < rows; ++i) {
-        store_floats(self.dtype, c + i * ldc, cols, self.out, (row + i) * self.n + col);
-      }
+      self.ops->narrow(c, ldc, rows, cols, self.out + row * self.n + col, self.n);
     }
   };
   struct Pieces {
     uint16_t *a, *b;
-    float *bias, *c;
+    float *bias, *pieces;
     void* exact;
   };
   // Rows and columns of a task.
@@ -97,6 +96,10 @@ class AmxMatmulPrepared final : public Prepared {
   bool prepacked() const { return packed_.data() != nullptr; }
   bool reads_in_place(const MatmulShape& s) const {
     return native() && !prepacked() && s.m < kFewRows;
+  }
+
+  bool a_in_place(const MatmulShape& s) const {
+    return !native() && !s.trans_a && ops_->reads_rows(2 * s.k);
   }
 
   static int64_t most_rows(const MatmulShape& s) {
@@ -120,11 +123,11 @@ class AmxMatmulPrepared final : public Prepared {
 
   Pieces carve(ScratchLayout& layout, const Tensor* values, const MatmulShape& s) const {
     Pieces p{};
-    p.a = layout.take<uint16_t>(slots_ * amx_a_size(most_rows(s), s.k));
+    if (!a_in_place(s)) p.a = layout.take<uint16_t>(slots_ * amx_a_size(most_rows(s), s.k));
     if (!prepacked()) p.b = layout.take<uint16_t>(s.b_matrices * amx_b_size(s.k, s.n));
     if (!native()) {
       if (spec().bias >= 0) p.bias = layout.take<float>(values_.count(values, spec().bias));
-      p.c = layout.take<float>(s.batches * s.m * s.n);
+      p.pieces = layout.take<float>(slots_ * kAmxPanel * kAmxPiece);
     } else if (!prepacked()) {
       p.exact = layout.take<char>(static_cast<int64_t>(exact_.scratch_bytes(s, false)));
     }
@@ -162,7 +165,7 @@ class AmxMatmulPrepared final : public Prepared {
     const Cut size = cut(s);
     const int64_t across = ceil_div(s.n, size.cols), down = ceil_div(s.m, size.rows);
     const int64_t depth = amx_depth(s.k);
-    const bool in_place = !native() && !s.trans_a && ops_->reads_rows(2 * s.k);
+    const bool in_place = a_in_place(s);
     run_tasks(slots_, size.tasks(s), [&](int64_t slot, int64_t task) {
       const int64_t batch = task / across / down;
       const int64_t row = task / across % down * size.rows, col = task % across * size.cols;
@@ -180,8 +183,9 @@ class AmxMatmulPrepared final : public Prepared {
         g.a = packed;
       }
       g.b = b + s.b_matrix(batch) * amx_b_size(s.k, s.n) + col * depth;
-      g.c = c + (batch * s.m + row) * s.n + col;
-      g.ldc = s.n;
+      g.piece = !native();
+      g.c = c + (g.piece ? slot * kAmxPanel * kAmxPiece : (batch * s.m + row) * s.n + col);
+      g.ldc = g.piece ? kAmxPiece : s.n;
       g.row0 = batch * s.m + row;
       g.col0 = col;
       g.tile = tile;

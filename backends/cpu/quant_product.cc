@@ -19,7 +19,7 @@ namespace {
 constexpr int64_t kTaskRows = 32;
 constexpr int64_t kTaskWork = 128 * 1024;
 constexpr int64_t kAmxColumns = 8;  // fewer leave most of a tile empty
-constexpr int64_t kAmxRows = 128;   // of a task
+constexpr int64_t kAmxRows = 256;   // of a task
 constexpr int64_t kAmxWork = 1024 * 1024;
 
 struct ProductIds {
@@ -105,7 +105,9 @@ class ProductPrepared final : public Prepared {
   Pieces carve(ScratchLayout& layout, const Sizes& s) const {
     Pieces p{};
     if (amx_ != nullptr) {
-      p.amx_a = layout.take<uint8_t>(slots_ * amx_a_bytes(kAmxRows, s.k));
+      if (!amx_->reads_rows(s.k)) {
+        p.amx_a = layout.take<uint8_t>(slots_ * amx_a_bytes(kAmxRows, s.k));
+      }
       if (ids_.quantized) p.sums = layout.take<int32_t>(slots_ * kAmxRows * s.n);
       return p;
     }
@@ -247,7 +249,7 @@ class ProductPrepared final : public Prepared {
       g.m = std::min(size.rows, shape.m - row);
       g.n = std::min(size.cols, s.n - col);
       run_block_on_amx(values, shape, s, batch, row, col, g,
-                       p.amx_a + slot * amx_a_bytes(kAmxRows, s.k),
+                       p.amx_a == nullptr ? nullptr : p.amx_a + slot * amx_a_bytes(kAmxRows, s.k),
                        ids_.quantized ? p.sums + slot * kAmxRows * s.n : nullptr);
     });
   }

@@ -91,7 +91,7 @@ enum { NEF_DEVICE_CPU = 1, NEF_DEVICE_GPU = 2, NEF_DEVICE_NPU = 3 };
 typedef int32_t nef_precision;
 enum {
   NEF_PRECISION_EXACT = 0, /**< float32 stays float32 (default) */
-  NEF_PRECISION_FAST = 1   /**< float32 contractions may round their operands, see docs/numerics.md */
+  NEF_PRECISION_FAST = 1 /**< float32 contractions may round their operands, see docs/numerics.md */
 };
 
 typedef struct nef_status nef_status;

@@ -238,6 +238,33 @@ TEST_F(Amx, Bfloat16TensorsRoundOnce) {
   }
 }
 
+TEST_F(Amx, Bfloat16RowsAreReadInPlaceWhereTheyFillTiles) {
+  // Depths of whole tile rows (64 bytes), one of them of whole pages; columns of several groups.
+  for (int64_t k : {32, 96, 1024, 2048}) {
+    for (int64_t m : {1, 16, 31, 33, 70}) {
+      const int64_t n = k == 2048 ? 700 : 45;
+      std::vector<uint16_t> a, b;
+      std::vector<float> wide_a, wide_b;
+      for (float x : random_floats(m * k, 1)) a.push_back(bfloat(x));
+      for (float x : random_floats(k * n, 2)) b.push_back(bfloat(x));
+      for (uint16_t x : a) wide_a.push_back(from_bfloat(x));
+      for (uint16_t x : b) wide_b.push_back(from_bfloat(x));
+      RegionRunner r;
+      const int32_t ia = r.input(NEF_BFLOAT16, {m, k}, a);
+      const int32_t ib = r.constant(NEF_BFLOAT16, {k, n}, b);
+      const int32_t ic = r.output(NEF_BFLOAT16, {m, n});
+      r.node(NEF_OP_MATMUL, {ia, ib}, {ic});
+      ASSERT_EQ(r.run().code, NEF_OK);
+      const auto want = multiply(m, n, k, wide_a, wide_b);
+      const auto got = r.result<uint16_t>(ic);
+      for (int64_t i = 0; i < m * n; ++i) {
+        const double bound = 0x1p-8 * std::abs(want[i].value) + k * 0x1p-24 * want[i].magnitude;
+        ASSERT_NEAR(from_bfloat(got[i]), want[i].value, bound) << m << "x" << k << " " << i;
+      }
+    }
+  }
+}
+
 TEST_F(Amx, InfinityAndNanStayInTheirRow) {
   const int64_t m = 20, n = 20, k = 40;
   auto a = random_floats(m * k, 12);
@@ -307,7 +334,9 @@ TEST_F(Amx, Convolutions) {
     r.node(NEF_OP_RELU, {inner}, {iy});
     const Outcome outcome = r.run();
     ASSERT_EQ(outcome.code, NEF_OK) << outcome.message;
-    if (cpu::amx_ops()->tiles) EXPECT_EQ(outcome.kernel, "conv amx bf16+1");
+    if (cpu::amx_ops()->tiles) {
+      EXPECT_EQ(outcome.kernel, "conv amx bf16+1");
+    }
     auto want = convolve(p, x, w);
     for (size_t i = 0; i < want.size(); ++i) {
       const auto filter = static_cast<int64_t>(i) / (o * o) % p.filters;
@@ -373,6 +402,8 @@ TEST_P(Bytes, MatMulInteger) {
         check_matmul_integer(m, 70, 200, ta, tb, true, true);
         check_matmul_integer(m, 300, 3, ta, tb, true, true);
         check_matmul_integer(m, 1100, 600, ta, tb, true, true);  // several groups of columns
+        check_matmul_integer(m, 40, 192, ta, tb, true, false);   // rows of a read in place
+        check_matmul_integer(m, 34, 2048, ta, tb, false, false);
       }
     }
   }
