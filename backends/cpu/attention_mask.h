@@ -26,6 +26,18 @@ class AttentionMask {
     if (rank > 0) columns_ = dims[rank - 1];
   }
 
+  bool present() const { return data_ != nullptr; }
+  bool same_for_all_queries() const { return strides_[2] == 0; }
+
+  // What is added to the score of one key.
+  T at(int64_t b, int64_t h, int64_t s, int64_t key) const {
+    constexpr T kMasked = -std::numeric_limits<T>::infinity();
+    if (columns_ != 1 && key >= columns_) return kMasked;
+    const int64_t i = b * strides_[0] + h * strides_[1] + s * strides_[2] + key * strides_[3];
+    if (!is_bool_) return static_cast<const T*>(data_)[i];
+    return static_cast<const uint8_t*>(data_)[i] != 0 ? T(0) : kMasked;
+  }
+
   // Masks the scores of keys [first, first + n) for query s of head h.
   void add(int64_t b, int64_t h, int64_t s, int64_t first, int64_t n, T* scores) const {
     if (data_ == nullptr) return;
@@ -59,6 +71,24 @@ class AttentionMask {
   bool is_bool_ = false;
   int64_t strides_[4] = {};
   int64_t columns_ = 1;
+};
+
+// How many keys a query may look at: the first so many.
+struct VisibleKeys {
+  int64_t keys = 0, queries = 0;
+  int64_t past = 0;                     // of them before the first query
+  const int64_t* valid = nullptr;       // per batch, how many there are
+  bool causal = false, joined = false;  // joined: to the keys of the past
+
+  int64_t of(int64_t b, int64_t s) const {
+    int64_t limit = keys, offset = past;
+    if (valid != nullptr) {
+      limit = std::clamp<int64_t>(valid[b], 0, keys);
+      if (!joined) offset = limit - queries;
+    }
+    if (causal) limit = std::min(limit, s + offset + 1);
+    return std::max<int64_t>(0, limit);
+  }
 };
 
 }  // namespace nef::cpu

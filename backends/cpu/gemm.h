@@ -44,8 +44,10 @@ struct GemmBlock {
   bool a_packed = false;  // a is a packed matrix of m rows; strides unused
   T* a_buffer = nullptr;  // not null: pack A here first, gemm_a_buffer(m, k) elements
   const T* b = nullptr;   // packed panels
+  int64_t b_depth = 0;    // of the panels, where that is not k
   T* c = nullptr;
   int64_t ldc = 0;
+  bool accumulate = false;     // onto what C holds
   int64_t row0 = 0, col0 = 0;  // position of C in the whole matrix, for `tile`
   TileFn<T> tile = nullptr;
   const void* context = nullptr;

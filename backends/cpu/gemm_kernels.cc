@@ -31,14 +31,7 @@ HWY_NOINLINE void tile(D d, const T* HWY_RESTRICT a, int64_t a_row, int64_t a_k,
                        int64_t ldc, bool accumulate) {
   using V = hn::Vec<D>;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-#define NEF_DECLARE(i)                          \
-  V p##i = hn::Zero(d), q##i = hn::Zero(d);     \
-  if constexpr (i < MR) {                       \
-    if (accumulate) {                           \
-      p##i = hn::LoadU(d, c + i * ldc);         \
-      q##i = hn::LoadU(d, c + i * ldc + lanes); \
-    }                                           \
-  }
+#define NEF_DECLARE(i) V p##i = hn::Zero(d), q##i = hn::Zero(d);
   NEF_ROWS(NEF_DECLARE)
 #undef NEF_DECLARE
 #define NEF_FMA(i)                                         \
@@ -65,6 +58,16 @@ HWY_NOINLINE void tile(D d, const T* HWY_RESTRICT a, int64_t a_row, int64_t a_k,
   if (p < k) NEF_STEP
 #undef NEF_STEP
 #undef NEF_FMA
+    // Added at the end: sums of the passes stay apart, and are more exact for it.
+#define NEF_ADD(i)                                           \
+  if constexpr (i < MR) {                                    \
+    p##i = hn::Add(p##i, hn::LoadU(d, c + i * ldc));         \
+    q##i = hn::Add(q##i, hn::LoadU(d, c + i * ldc + lanes)); \
+  }
+  if (accumulate) {
+    NEF_ROWS(NEF_ADD)
+  }
+#undef NEF_ADD
 #define NEF_STORE(i)                          \
   if constexpr (i < MR) {                     \
     hn::StoreU(p##i, d, c + i * ldc);         \
@@ -81,18 +84,14 @@ HWY_NOINLINE void tile_one_row(D d, const T* HWY_RESTRICT a, int64_t a_k, const 
   using V = hn::Vec<D>;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   V p0 = hn::Zero(d), p1 = p0, p2 = p0, p3 = p0, q0 = p0, q1 = p0, q2 = p0, q3 = p0;
-  if (accumulate) {
-    p0 = hn::LoadU(d, c);
-    q0 = hn::LoadU(d, c + lanes);
-  }
 #define NEF_STEP(i)                                                    \
   {                                                                    \
     const V x = hn::Set(d, a[i * a_k]);                                \
     p##i = hn::MulAdd(x, hn::LoadU(d, b + 2 * i * lanes), p##i);       \
     q##i = hn::MulAdd(x, hn::LoadU(d, b + (2 * i + 1) * lanes), q##i); \
   }
-  int64_t p = 0;
-  for (; p + 4 <= k; p += 4) {
+  int64_t i = 0;
+  for (; i + 4 <= k; i += 4) {
     hwy::Prefetch(b + 64 * lanes);
     hwy::Prefetch(b + 66 * lanes);
     hwy::Prefetch(b + 68 * lanes);
@@ -100,14 +99,20 @@ HWY_NOINLINE void tile_one_row(D d, const T* HWY_RESTRICT a, int64_t a_k, const 
     NEF_STEP(0) NEF_STEP(1) NEF_STEP(2) NEF_STEP(3) a += 4 * a_k;
     b += 8 * lanes;
   }
-  for (; p < k; ++p) {
+  for (; i < k; ++i) {
     NEF_STEP(0)
     a += a_k;
     b += 2 * lanes;
   }
 #undef NEF_STEP
-  hn::StoreU(hn::Add(hn::Add(p0, p1), hn::Add(p2, p3)), d, c);
-  hn::StoreU(hn::Add(hn::Add(q0, q1), hn::Add(q2, q3)), d, c + lanes);
+  V p = hn::Add(hn::Add(p0, p1), hn::Add(p2, p3));
+  V q = hn::Add(hn::Add(q0, q1), hn::Add(q2, q3));
+  if (accumulate) {
+    p = hn::Add(p, hn::LoadU(d, c));
+    q = hn::Add(q, hn::LoadU(d, c + lanes));
+  }
+  hn::StoreU(p, d, c);
+  hn::StoreU(q, d, c + lanes);
 }
 
 template <typename T>
@@ -177,6 +182,7 @@ void block(const GemmBlock<T>& g) {
   const bool single = end_panel - g.panel_begin == 1;
   const int64_t deepest = std::max<int64_t>(1, g.blocking.kc * 4 / sizeof(T));
   const bool whole = single || g.k <= deepest + deepest / 2;
+  const int64_t b_depth = g.b_depth > 0 ? g.b_depth : g.k;
   const int64_t passes = whole ? 1 : ceil_div(g.k, deepest);
   const int64_t kc = std::max<int64_t>(1, ceil_div(g.k, passes));
   const bool repack = g.a_buffer != nullptr && !g.a_packed && !single;
@@ -194,7 +200,7 @@ void block(const GemmBlock<T>& g) {
                      g.a_buffer + (row - first_row) * depth);
       }
       for (int64_t j = 0; j < g.n; j += nr) {
-        const T* b = g.b + j * g.k + k0 * nr;
+        const T* b = g.b + j * b_depth + k0 * nr;
         const int64_t cols = std::min(nr, g.n - j);
         for (int64_t p = p0; p < p1; ++p) {
           const int64_t row = panel_row(g.m, panels, p);
@@ -205,11 +211,12 @@ void block(const GemmBlock<T>& g) {
                                     : g.a + row * g.a_row + k0 * g.a_k;
           T* c = g.c + row * g.ldc + j;
           // The panel that follows is fetched meanwhile, a quarter of it by each row panel.
-          const T* next = b + nr * g.k + (p - p0) * (depth * nr / 4);
+          const T* next = b + nr * b_depth + (p - p0) * (depth * nr / 4);
+          const bool onto = g.accumulate || k0 > 0;
           if (cols == nr) {
-            run_tile(rows, packed, a, g.a_row, g.a_k, b, next, depth, c, g.ldc, k0 > 0);
+            run_tile(rows, packed, a, g.a_row, g.a_k, b, next, depth, c, g.ldc, onto);
           } else {
-            run_edge(rows, cols, packed, a, g.a_row, g.a_k, b, next, depth, c, g.ldc, k0 > 0);
+            run_edge(rows, cols, packed, a, g.a_row, g.a_k, b, next, depth, c, g.ldc, onto);
           }
         }
         if (done && g.tile != nullptr) {
@@ -219,6 +226,35 @@ void block(const GemmBlock<T>& g) {
       }
       k0 += depth;
     } while (k0 < g.k);
+  }
+}
+
+// out[p][j] = b[j][p] for 4 x 4 floats.
+HWY_INLINE void transpose_four(const float* b, int64_t ldb, float* out, int64_t ldo) {
+  const hn::FixedTag<float, 4> d;
+  const hn::RepartitionToWide<decltype(d)> dw;
+  const auto r0 = hn::LoadU(d, b), r1 = hn::LoadU(d, b + ldb);
+  const auto r2 = hn::LoadU(d, b + 2 * ldb), r3 = hn::LoadU(d, b + 3 * ldb);
+  const auto low01 = hn::BitCast(dw, hn::InterleaveLower(d, r0, r1));
+  const auto low23 = hn::BitCast(dw, hn::InterleaveLower(d, r2, r3));
+  const auto high01 = hn::BitCast(dw, hn::InterleaveUpper(d, r0, r1));
+  const auto high23 = hn::BitCast(dw, hn::InterleaveUpper(d, r2, r3));
+  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(dw, low01, low23)), d, out);
+  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(dw, low01, low23)), d, out + ldo);
+  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(dw, high01, high23)), d, out + 2 * ldo);
+  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(dw, high01, high23)), d, out + 3 * ldo);
+}
+
+// A panel of columns that are contiguous in k, all of `nr` of them: four by four.
+HWY_INLINE void pack_columns(const float* b, int64_t col, int64_t k, int64_t nr, float* out) {
+  int64_t p = 0;
+  for (; p + 4 <= k; p += 4) {
+    for (int64_t j = 0; j < nr; j += 4) {
+      transpose_four(b + p + j * col, col, out + p * nr + j, nr);
+    }
+  }
+  for (; p < k; ++p) {
+    for (int64_t j = 0; j < nr; ++j) out[p * nr + j] = b[p + j * col];
   }
 }
 
@@ -234,6 +270,12 @@ void pack_b(const T* b, int64_t row, int64_t col, int64_t k, int64_t n, T* out) 
         std::fill_n(dst, nr - cols, T(0));
       }
       continue;
+    }
+    if constexpr (sizeof(T) == 4) {
+      if (row == 1 && cols == nr && nr % 4 == 0) {
+        pack_columns(b + j0 * col, col, k, nr, out);
+        continue;
+      }
     }
     for (int64_t p0 = 0; p0 < k; p0 += kRun) {
       const int64_t run = std::min(kRun, k - p0);

@@ -100,6 +100,45 @@ HWY_INLINE V exp_below_89(D d, V x) {
 #endif
 }
 
+// e^x as weights of a softmax need it, for kLeastPlainWeight <= x <= 88 or NaN: 1.6 ULP from -20
+// on, 4.5 below.
+constexpr float kLeastPlainWeight = -87.3f;
+template <class D, class V = VecOf<D>>
+HWY_INLINE V exp_plain_weight(D d, V x) {
+  return exp_between(d, x);
+}
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+// One step of reduction, and whole powers of 2 added to the exponents of the table.
+HWY_INLINE hn::Vec512<float> exp_plain_weight(hn::Full512<float> d, hn::Vec512<float> x) {
+  // 2^(i / 16), less i sixteenths of the exponent's lowest bit.
+  HWY_ALIGN static constexpr uint32_t kPowers[16] = {
+      0x3f800000u, 0x3f7daac3u, 0x3f7b95c2u, 0x3f79c3d3u, 0x3f7837f0u, 0x3f76f532u,
+      0x3f75fed7u, 0x3f75583fu, 0x3f7504f3u, 0x3f7508a4u, 0x3f75672au, 0x3f76248cu,
+      0x3f7744fdu, 0x3f78ccdfu, 0x3f7ac0c7u, 0x3f7d257du};
+  const hn::RebindToUnsigned<decltype(d)> du;
+  const auto shift = hn::Set(d, 786432.0f);  // 1.5 * 2^19
+  const auto shifted = hn::MulAdd(x, hn::Set(d, 1.44269504f), shift);
+  const auto r = hn::NegMulAdd(hn::Sub(shifted, shift), hn::Set(d, 0.693147182f), x);
+  const auto bits = hn::BitCast(du, shifted);
+  auto index = bits;
+  if constexpr (HWY_IS_DEBUG_BUILD) index = hn::And(index, hn::Set(du, 15));
+  const auto root = hn::TableLookupLanes(hn::Load(du, kPowers), hn::IndicesFromVec(du, index));
+  const auto power = hn::BitCast(d, hn::Add(root, hn::ShiftLeft<19>(bits)));
+  const auto q = hn::MulAdd(hn::Set(d, 0.166666667f), r, hn::Set(d, 0.5f));
+  const auto tail = hn::MulAdd(hn::Mul(r, r), q, r);  // e^r - 1
+  return hn::MulAdd(power, tail, power);
+}
+#endif
+
+// The same for x <= 88.
+template <class D, class V = VecOf<D>>
+HWY_INLINE V exp_weight(D d, V x) {
+  if (HWY_UNLIKELY(!hn::AllTrue(d, hn::Ge(x, hn::Set(d, kLeastPlainWeight))))) {
+    return exp_below_89(d, x);
+  }
+  return exp_plain_weight(d, x);
+}
+
 // e^x: 1.1 ULP; subnormal results are right, inf above 88.73.
 template <class D, class V = VecOf<D>>
 HWY_INLINE V exp(D d, V x) {
@@ -224,13 +263,71 @@ HWY_INLINE V erf(D d, V x) {
 // x / 2 (1 + erf(x / sqrt 2)). 1 + erf would cancel in the negative tail, erfc does not: the
 // relative error is below 1e-6 for x > -4 and below 3e-5 down to the smallest normal result.
 template <class D, class V = VecOf<D>>
-HWY_INLINE V gelu(D d, V x) {
+HWY_INLINE V gelu_by_erfc(D d, V x) {
   const V half_erfc =
       hn::Mul(hn::Set(d, 0.5f), erfc_positive(d, hn::Mul(hn::Abs(x), hn::Set(d, 0.707106781f))));
   const V phi =
       hn::IfThenElse(hn::Lt(x, hn::Zero(d)), half_erfc, hn::Sub(hn::Set(d, 1.0f), half_erfc));
   return hn::Mul(x, phi);
 }
+template <class D, class V = VecOf<D>>
+HWY_INLINE V gelu(D d, V x) {
+  return gelu_by_erfc(d, x);
+}
+
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+// Up to |x| = 5.9, where 16 lanes look up the polynomial of their piece of the normal distribution:
+// 3 ULP for x > -4. Piece i is that of -(i + t) / 2.6, |t| <= 1/2.
+HWY_INLINE hn::Vec512<float> gelu(hn::Full512<float> d, hn::Vec512<float> x) {
+  HWY_ALIGN static constexpr float kPieces[7][16] = {
+      {0.5f, 0.350261182f, 0.220878154f, 0.124281615f, 0.0619678944f, 0.0272351913f, 0.0105081256f,
+       0.00354797114f, 0.00104574591f, 0.000268548552f, 5.99931882e-05f, 1.1644669e-05f,
+       1.96183919e-06f, 2.86651556e-07f, 3.6299884e-08f, 3.98171762e-09f},
+      {-0.153439343f, -0.142499834f, -0.114142463f, -0.0788561106f, -0.0469871089f, -0.0241477881f,
+       -0.0107036326f, -0.0040920442f, -0.00134928804f, -0.000383728766f, -9.41237959e-05f,
+       -1.99126916e-05f, -3.6334236e-06f, -5.71817964e-07f, -7.76167326e-08f, -9.08675624e-09f},
+      {8.95944741e-09f, 0.0105399294f, 0.0168849789f, 0.0174976569f, 0.0139015112f, 0.00893039629f,
+       0.00475013489f, 0.0021186634f, 0.000798395718f, 0.000255440595f, 6.96179268e-05f,
+       1.62009874e-05f, 3.22486176e-06f, 5.49802451e-07f, 8.03667035e-08f, 1.00803126e-08f},
+      {0.00378291518f, 0.00299354619f, 0.00114900351f, -0.000644170912f, -0.001583423f,
+       -0.00160641677f, -0.00114148646f, -0.00063041813f, -0.000281686254f, -0.000103899452f,
+       -3.20060935e-05f, -8.29559121e-06f, -1.81823509e-06f, -3.38225789e-07f, -5.3539992e-08f,
+       -7.22689286e-09f},
+      {6.04017146e-07f, -0.000370569498f, -0.00050125469f, -0.000359896105f, -0.000108487169f,
+       7.68581231e-05f, 0.000136153903f, 0.000110950161f, 6.36511977e-05f, 2.82864803e-05f,
+       1.01233381e-05f, 2.97719407e-06f, 7.28216094e-07f, 1.49313308e-07f, 2.58045603e-08f,
+       3.77384524e-09f},
+      {-8.57077175e-05f, -5.51167104e-05f, 3.95845291e-06f, 4.57877941e-05f, 4.77048234e-05f,
+       2.42940168e-05f, 1.30225419e-06f, -8.88380782e-06f, -8.78397623e-06f, -5.23509243e-06f,
+       -2.29938246e-06f, -7.93489903e-07f, -2.21644356e-07f, -5.09594464e-08f, -9.74573933e-09f,
+       -1.56143409e-09f},
+      {2.56733847e-06f, 8.63123205e-06f, 9.57476004e-06f, 3.59632509e-06f, -2.60119054e-06f,
+       -4.46592003e-06f, -2.80947233e-06f, -6.13283532e-07f, 4.8462482e-07f, 5.94462449e-07f,
+       3.56954331e-07f, 1.50496859e-07f, 4.87580856e-08f, 1.26159518e-08f, 2.66176925e-09f,
+       4.63800665e-10f},
+  };
+  const hn::RebindToSigned<decltype(d)> di;
+  const auto a = hn::Abs(x);
+  if (HWY_UNLIKELY(!hn::AllTrue(d, hn::Lt(a, hn::Set(d, 5.9f))))) return gelu_by_erfc(d, x);
+  const auto pieces = hn::Set(d, 2.6f), shift = hn::Set(d, 12582912.0f);  // 1.5 * 2^23
+  const auto shifted = hn::MulAdd(a, pieces, shift);
+  const auto t = hn::MulSub(a, pieces, hn::Sub(shifted, shift));
+  auto index = hn::BitCast(di, shifted);
+  if constexpr (HWY_IS_DEBUG_BUILD) index = hn::And(index, hn::Set(di, 15));
+  const auto lanes = hn::IndicesFromVec(d, index);
+  const auto piece = [&](int power) HWY_ATTR {
+    return hn::TableLookupLanes(hn::Load(d, kPieces[power]), lanes);
+  };
+  auto tail = hn::MulAdd(piece(6), t, piece(5));
+  tail = hn::MulAdd(tail, t, piece(4));
+  tail = hn::MulAdd(tail, t, piece(3));
+  tail = hn::MulAdd(tail, t, piece(2));
+  tail = hn::MulAdd(tail, t, piece(1));
+  tail = hn::MulAdd(tail, t, piece(0));
+  const auto phi = hn::MaskedSubOr(tail, hn::Ge(x, hn::Zero(d)), hn::Set(d, 1.0f), tail);
+  return hn::Mul(x, phi);
+}
+#endif
 
 // x sigmoid(2 u), u = sqrt(2 / pi) (x + 0.044715 x^3): GELU with tanh, without its cancellation;
 // 0 below -10.05.

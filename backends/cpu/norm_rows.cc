@@ -110,29 +110,6 @@ T max(const T* x, int64_t n) {
   return result;
 }
 
-template <typename T>
-T max_number(const T* x, int64_t n) {
-  const Tag<T> d;
-  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-  const auto low = hn::Neg(hn::Inf(d));
-  auto m0 = low, m1 = low, m2 = low, m3 = low;
-  int64_t i = 0;
-  // Of a NaN in its first operand x86 gives the second; elsewhere NaN may win, and spoils the row
-  // as it must.
-  for (; i + 4 * lanes <= n; i += 4 * lanes) {
-    m0 = hn::Max(hn::LoadU(d, x + i), m0);
-    m1 = hn::Max(hn::LoadU(d, x + i + lanes), m1);
-    m2 = hn::Max(hn::LoadU(d, x + i + 2 * lanes), m2);
-    m3 = hn::Max(hn::LoadU(d, x + i + 3 * lanes), m3);
-  }
-  for (; i + lanes <= n; i += lanes) m0 = hn::Max(hn::LoadU(d, x + i), m0);
-  if (i < n) {
-    const size_t rest = static_cast<size_t>(n - i);
-    m1 = hn::Max(hn::IfThenElse(hn::FirstN(d, rest), hn::LoadN(d, x + i, rest), low), m1);
-  }
-  return hn::ReduceMax(d, hn::Max(hn::Max(m0, m1), hn::Max(m2, m3)));
-}
-
 // e^(x - shift) of the row into y, if that is not null, and their sum.
 float exp_shifted_floats(const float* x, int64_t n, float shift, float* y) {
   const Tag<float> d;
@@ -141,7 +118,7 @@ float exp_shifted_floats(const float* x, int64_t n, float shift, float* y) {
   auto t0 = hn::Zero(d), t1 = t0;
   int64_t i = 0;
   const auto step = [&](int64_t at) HWY_ATTR {
-    const auto v = exp_below_89(d, hn::Sub(hn::LoadU(d, x + at), s));
+    const auto v = exp_weight(d, hn::Sub(hn::LoadU(d, x + at), s));
     if (y != nullptr) hn::StoreU(v, d, y + at);
     return v;
   };
@@ -153,7 +130,7 @@ float exp_shifted_floats(const float* x, int64_t n, float shift, float* y) {
   for (; i + lanes <= n; i += lanes) t0 = hn::Add(t0, step(i));
   if (i < n) {
     const size_t rest = static_cast<size_t>(n - i);
-    const auto v = exp_below_89(d, hn::Sub(hn::LoadN(d, x + i, rest), s));
+    const auto v = exp_weight(d, hn::Sub(hn::LoadN(d, x + i, rest), s));
     if (y != nullptr) hn::StoreN(v, d, y + i, rest);
     t1 = hn::Add(t1, hn::IfThenElseZero(hn::FirstN(d, rest), v));
   }
@@ -241,10 +218,9 @@ void normalize(const T* x, int64_t n, T mean, T factor, const T* scale, const T*
 
 template <typename T>
 const RowOps<T>& ops() {
-  static const RowOps<T> table = {sum<T>,        sum_squares<T>, sum_abs<T>,     max<T>,
-                                  max_number<T>, exp_shifted<T>, scale_shift<T>, affine<T>,
-                                  add<T>,        max_into<T>,    add_scaled<T>,  every_second<T>,
-                                  normalize<T>};
+  static const RowOps<T> table = {sum<T>,         sum_squares<T>, sum_abs<T>,      max<T>,
+                                  exp_shifted<T>, scale_shift<T>, affine<T>,       add<T>,
+                                  max_into<T>,    add_scaled<T>,  every_second<T>, normalize<T>};
   return table;
 }
 const RowOps<float>& ops_float() { return ops<float>(); }

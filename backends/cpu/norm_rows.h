@@ -13,9 +13,8 @@ struct RowOps {
   T (*sum)(const T* x, int64_t n);
   T (*sum_squares)(const T* x, int64_t n, T mean);  // of x - mean
   T (*sum_abs)(const T* x, int64_t n);
-  T (*max)(const T* x, int64_t n);         // NaN when there is one; -inf over nothing
-  T (*max_number)(const T* x, int64_t n);  // the same where NaN may be passed over
-  // y = exp(x - shift), returns its sum; y may be null. x - shift is at most 89.
+  T (*max)(const T* x, int64_t n);  // NaN when there is one; -inf over nothing
+  // y = exp(x - shift), returns its sum; y may be null. x - shift is at most 88.
   T (*exp_shifted)(const T* x, int64_t n, T shift, T* y);
   void (*scale_shift)(const T* x, int64_t n, T scale, T shift, T* y);  // x * scale + shift
   // (x - mean) * factor + bias

@@ -5,6 +5,7 @@
 
 #include "backends/cpu/norm.h"
 #include "backends/cpu/norm_lines.h"
+#include "backends/cpu/softmax_kernels.h"
 
 namespace nef::cpu {
 namespace {
@@ -131,15 +132,12 @@ std::unique_ptr<Kernel> make_lines(const Region& region, std::string* why) {
 
 template <typename T>
 void softmax_line(const T* x, T* y, int64_t n, bool zero_masked) {
-  const auto& ops = row_ops<T>();
-  const T most = ops.max_number(x, n);  // a NaN spoils the sum, and so the row
   constexpr T kLow = -std::numeric_limits<T>::infinity();
-  if (zero_masked && most == kLow && ops.max(x, n) == kLow) {
+  if (zero_masked && row_ops<T>().max(x, n) == kLow) {
     std::fill_n(y, n, T(0));
     return;
   }
-  const T sum = ops.exp_shifted(x, n, most, y);
-  ops.scale_shift(y, n, 1 / sum, 0, y);
+  softmax_ops<T>().row(x, n, y);
 }
 template void softmax_line<float>(const float*, float*, int64_t, bool);
 template void softmax_line<double>(const double*, double*, int64_t, bool);

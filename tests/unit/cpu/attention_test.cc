@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "engine/ir/attrs.h"
+#include "tests/unit/cpu/each_target.h"
 #include "tests/unit/cpu/region_runner.h"
 
 namespace nef::cpu_test {
@@ -19,7 +20,7 @@ struct Sizes {
 
 struct Data {
   std::vector<float> q, k, v;
-  std::vector<float> bias;    // [queries][keys], empty: none
+  std::vector<float> bias;    // [queries][keys] or [1][keys], empty: none
   std::vector<uint8_t> keep;  // [batch][1][1][keys], empty: none
 };
 
@@ -54,7 +55,8 @@ std::vector<float> expected(const Sizes& s, const Data& d) {
           }
           dot /= std::sqrt(double(s.size));
           if (s.softcap > 0) dot = s.softcap * std::tanh(dot / s.softcap);
-          if (!d.bias.empty()) dot += d.bias[row * s.keys + j];
+          if (!d.bias.empty())
+            dot += d.bias[(row * s.keys + j) % static_cast<int64_t>(d.bias.size())];
           if (!d.keep.empty() && d.keep[b * s.keys + j] == 0) dot = -INFINITY;
           if (s.causal && j > row) dot = -INFINITY;
           p[j] = dot;
@@ -89,7 +91,8 @@ void check(const Sizes& s, const Data& d, nef_precision precision, double tolera
   const int32_t k = r.floats(dims(s.kv_heads, s.keys, s.size), d.k);
   const int32_t v = r.floats(dims(s.kv_heads, s.keys, s.v_size), d.v);
   int32_t mask = -1;
-  if (!d.bias.empty()) mask = r.floats({s.queries, s.keys}, d.bias);
+  const auto bias = static_cast<int64_t>(d.bias.size());
+  if (bias > 0) mask = r.floats({bias / s.keys, s.keys}, d.bias);
   if (!d.keep.empty()) mask = r.input(NEF_BOOL, {s.batch, 1, 1, s.keys}, d.keep);
   const int32_t y = r.output(NEF_FLOAT32, dims(s.q_heads, s.queries, s.v_size));
   ir::AttrBuilder attrs(NEF_OP_ATTENTION);
@@ -156,6 +159,45 @@ TEST(Attention, MasksBroadcast) {
   d.keep.assign(static_cast<size_t>(s.batch * s.keys), 1);
   for (size_t i = 0; i < d.keep.size(); i += 2) d.keep[i] = 0;
   check(s, d);
+}
+
+TEST(Attention, OneMaskForAllQueries) {
+  for_each_target([] {
+    Sizes s;
+    s.queries = 70;
+    s.keys = 140;
+    s.packed = true;
+    Data d = make_data(s);
+    d.bias = random_floats(s.keys, 9);
+    for (size_t i = 0; i < d.bias.size(); i += 3) d.bias[i] = -INFINITY;
+    check(s, d);
+    s.causal = true;
+    check(s, d);
+  });
+}
+
+// Rows of keys a page apart are copied before they are multiplied.
+TEST(Attention, RowsAPageApart) {
+  Sizes s;
+  s.q_heads = s.kv_heads = 16;
+  s.size = s.v_size = 64;
+  s.queries = 70;
+  s.keys = 150;
+  s.packed = true;
+  check(s, make_data(s));
+}
+
+TEST(Attention, EveryTarget) {
+  for_each_target([] {
+    for (int64_t size : {1, 20, 64}) {
+      Sizes s;
+      s.queries = s.keys = 150;
+      s.size = size;
+      s.v_size = 33;
+      s.causal = size == 20;
+      check(s, make_data(s));
+    }
+  });
 }
 
 TEST(Attention, RowsWithNothingToSeeAreZero) {

@@ -2,6 +2,7 @@
 // The float32 functions against float64 libm, over all magnitudes, on every instruction set.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <fstream>
@@ -10,6 +11,7 @@
 #include <string>
 
 #include "backends/cpu/elementwise_tiles.h"
+#include "backends/cpu/norm_rows.h"
 #include "tests/unit/cpu/each_target.h"
 
 namespace nef::cpu_test {
@@ -118,6 +120,33 @@ TEST(CpuMath, NanStaysNan) {
       EXPECT_FALSE(std::isnan(y[0])) << f.name;
       EXPECT_TRUE(std::isnan(y[1])) << f.name;
     }
+  });
+}
+
+// e^x of softmax and attention: shorter than `exp`, which takes over below -87. docs/numerics.md
+// states these bounds.
+TEST(CpuMath, WeightsOfSoftmax) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  for_each_target([&] {
+    const auto worst = [](float lowest, float highest) {
+      const std::vector<float> x = samples(lowest, highest);
+      std::vector<float> y(x.size());
+      cpu::row_ops<float>().exp_shifted(x.data(), static_cast<int64_t>(x.size()), 0, y.data());
+      double most = 0;
+      for (size_t i = 0; i < x.size(); ++i) {
+        most = std::max(most, ulps_between(y[i], std::exp(double{x[i]})));
+      }
+      return most;
+    };
+    EXPECT_LE(worst(-20, 0), 1.6);
+    EXPECT_LE(worst(-87, 0), 4.5);
+    EXPECT_LE(worst(-kAll, -87.4f), 1.1);
+    float y[3];
+    const float x[3] = {nan, -kAll, 0};
+    EXPECT_TRUE(std::isnan(cpu::row_ops<float>().exp_shifted(x, 3, 0, y)));
+    EXPECT_TRUE(std::isnan(y[0]));
+    EXPECT_EQ(y[1], 0);
+    EXPECT_EQ(y[2], 1);
   });
 }
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "engine/ir/attrs.h"
+#include "tests/unit/cpu/each_target.h"
 #include "tests/unit/cpu/region_runner.h"
 
 namespace nef::cpu_test {
@@ -113,9 +115,47 @@ TEST(Softmax, EveryAxisAndLength) {
   }
 }
 
+// Long rows go part by part, in which the largest element so far may rise, fall or be missing.
+TEST(Softmax, LongRows) {
+  for_each_target([] {
+    for (int64_t n : {8192, 8193, 20001, 200003}) {
+      for (int kind = 0; kind < 4; ++kind) {
+        std::vector<float> x = random_floats(n, 3);
+        for (int64_t i = 0; i < n; ++i) {
+          const float along = static_cast<float>(i) / static_cast<float>(n);
+          if (kind == 1) x[i] += 300 * along;
+          if (kind == 2) x[i] -= 300 * along;
+          if (kind == 3 && i < n / 2) x[i] = -INFINITY;
+        }
+        const double most = *std::max_element(x.begin(), x.end());
+        double sum = 0;
+        for (float v : x) sum += std::exp(v - most);
+        RegionRunner r;
+        const int32_t ix = r.floats({1, n}, x), y = r.output(NEF_FLOAT32, {1, n});
+        r.node(NEF_OP_SOFTMAX, {ix}, {y}, ir::AttrBuilder(NEF_OP_SOFTMAX).build());
+        ASSERT_EQ(r.run().code, NEF_OK);
+        const auto got = r.result<float>(y);
+        for (int64_t i = 0; i < n; ++i) {
+          const double want = std::exp(x[i] - most) / sum;
+          ASSERT_NEAR(got[i], want, 2e-5 * want + 1e-38) << n << " " << kind << " " << i;
+        }
+      }
+      for (float bad : {NAN, INFINITY}) {
+        std::vector<float> x(static_cast<size_t>(n), 1);
+        x[static_cast<size_t>(n - 1)] = bad;
+        RegionRunner r;
+        const int32_t ix = r.floats({1, n}, x), y = r.output(NEF_FLOAT32, {1, n});
+        r.node(NEF_OP_SOFTMAX, {ix}, {y}, ir::AttrBuilder(NEF_OP_SOFTMAX).build());
+        ASSERT_EQ(r.run().code, NEF_OK);
+        for (float v : r.result<float>(y)) ASSERT_TRUE(std::isnan(v)) << n << " " << bad;
+      }
+    }
+  });
+}
+
 TEST(Softmax, MaskedRowIsNanUnlessAskedForZero) {
   for (bool zero : {false, true}) {
-    for (int64_t n : {1, 5, 40}) {
+    for (int64_t n : {1, 5, 40, 9000}) {
       RegionRunner r;
       const int32_t x = r.floats({1, n}, std::vector<float>(static_cast<size_t>(n), -INFINITY));
       const int32_t y = r.output(NEF_FLOAT32, {1, n});

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+// A NaN may be passed over where the largest element is looked for, but spoils the sum.
+#include "backends/cpu/gemm_targets.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backends/cpu/softmax_kernels.cc"
+#include <hwy/foreach_target.h>  // must come before highway.h
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "backends/cpu/math-inl.h"
+#include "backends/cpu/softmax_kernels.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace nef::cpu {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+namespace {  // units share the target's namespace
+
+using Tag = hn::CappedTag<float, 16>;
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+struct Range {
+  float most = -kInfinity, least = kInfinity;
+};
+
+Range range(const float* x, int64_t n) {
+  const Tag d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  const auto high = hn::Inf(d), low = hn::Neg(high);
+  auto most = low, most1 = low, most2 = low, most3 = low;
+  auto least = high, least1 = high, least2 = high, least3 = high;
+#define NEF_STEP(i, at)                    \
+  {                                        \
+    const auto v = hn::LoadU(d, x + (at)); \
+    most##i = hn::Max(v, most##i);         \
+    least##i = hn::Min(v, least##i);       \
+  }
+  int64_t i = 0;
+  for (; i + 4 * lanes <= n; i += 4 * lanes) {
+    NEF_STEP(, i) NEF_STEP(1, i + lanes) NEF_STEP(2, i + 2 * lanes) NEF_STEP(3, i + 3 * lanes)
+  }
+  for (; i + lanes <= n; i += lanes) NEF_STEP(, i)
+#undef NEF_STEP
+  if (i < n) {
+    const size_t rest = static_cast<size_t>(n - i);
+    const auto here = hn::FirstN(d, rest);
+    const auto v = hn::LoadN(d, x + i, rest);
+    most1 = hn::Max(hn::IfThenElse(here, v, low), most1);
+    least1 = hn::Min(hn::IfThenElse(here, v, high), least1);
+  }
+  return {hn::ReduceMax(d, hn::Max(hn::Max(most, most1), hn::Max(most2, most3))),
+          hn::ReduceMin(d, hn::Min(hn::Min(least, least1), hn::Min(least2, least3)))};
+}
+
+// e^(x - shift) and its sum.
+template <class F>
+HWY_INLINE float weigh(const float* x, int64_t n, float shift, float* y, const F& e_to_the) {
+  const Tag d;
+  const auto s = hn::Set(d, shift);
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  auto sum = hn::Zero(d), sum1 = sum;
+  int64_t i = 0;
+  for (; i + 2 * lanes <= n; i += 2 * lanes) {
+    const auto v = e_to_the(hn::Sub(hn::LoadU(d, x + i), s));
+    const auto v1 = e_to_the(hn::Sub(hn::LoadU(d, x + i + lanes), s));
+    hn::StoreU(v, d, y + i);
+    hn::StoreU(v1, d, y + i + lanes);
+    sum = hn::Add(sum, v);
+    sum1 = hn::Add(sum1, v1);
+  }
+  for (; i < n; i += lanes) {
+    const size_t rest = static_cast<size_t>(std::min(lanes, n - i));
+    const auto v =
+        hn::IfThenElseZero(hn::FirstN(d, rest), e_to_the(hn::Sub(hn::LoadN(d, x + i, rest), s)));
+    hn::StoreN(v, d, y + i, rest);
+    sum = hn::Add(sum, v);
+  }
+  return hn::ReduceSum(d, hn::Add(sum, sum1));
+}
+float weigh_part(const float* x, int64_t n, float least, float shift, float* y) {
+  const Tag d;
+  if (least - shift >= kLeastPlainWeight) {
+    return weigh(x, n, shift, y, [&](auto v) HWY_ATTR { return exp_plain_weight(d, v); });
+  }
+  return weigh(x, n, shift, y, [&](auto v) HWY_ATTR { return exp_below_89(d, v); });
+}
+
+template <typename T>
+void scale_rows(const T* x, int64_t ldx, int64_t rows, int64_t n, const T* factor, T* y,
+                int64_t ldy) {
+  const hn::CappedTag<T, 64 / sizeof(T)> d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  for (int64_t i = 0; i < rows; ++i, x += ldx, y += ldy) {
+    if (factor[i] == 1 && x == y) continue;
+    const auto f = hn::Set(d, factor[i]);
+    int64_t j = 0;
+    for (; j + lanes <= n; j += lanes) hn::StoreU(hn::Mul(hn::LoadU(d, x + j), f), d, y + j);
+    const size_t rest = static_cast<size_t>(n - j);
+    if (rest > 0) hn::StoreN(hn::Mul(hn::LoadN(d, x + j, rest), f), d, y + j, rest);
+  }
+}
+
+// Part by part, so that each is in L1 when its weights are computed; relative to the largest
+// element so far, which the last pass makes up for.
+void long_row(const float* x, int64_t n, int64_t part, float* y) {
+  constexpr int kMost = 64;
+  float shift[kMost];
+  float most = -kInfinity, total = 0;
+  int parts = 0;
+  for (int64_t i = 0; i < n; i += part, ++parts) {
+    const int64_t count = std::min(part, n - i);
+    const Range r = range(x + i, count);
+    const float before = most;
+    most = std::max(most, r.most);
+    shift[parts] = most == -kInfinity ? 0 : most;
+    total = before == -kInfinity ? 0 : total * std::exp(before - most);
+    total += weigh_part(x + i, count, r.least, shift[parts], y + i);
+  }
+  for (int p = 0; p < parts; ++p) {
+    // Of nothing but -inf the total is 0, and 0 / 0 is NaN.
+    const float factor = std::exp(std::min(0.0f, shift[p] - most)) / total;
+    scale_rows(y + p * part, n, 1, std::min(part, n - p * part), &factor, y + p * part, n);
+  }
+}
+
+void row_of_floats(const float* x, int64_t n, float* y) {
+  constexpr int64_t kShort = 8192, kPart = 2048;
+  if (n > kShort) return long_row(x, n, std::max(kPart, (n + 63) / 64), y);
+  const Range r = range(x, n);
+  const float factor = 1 / weigh_part(x, n, r.least, r.most, y);
+  scale_rows(y, n, 1, n, &factor, y, n);
+}
+
+void row_of_doubles(const double* x, int64_t n, double* y) {
+  double most = -std::numeric_limits<double>::infinity(), sum = 0;
+  for (int64_t i = 0; i < n; ++i) most = std::max(most, x[i]);
+  for (int64_t i = 0; i < n; ++i) sum += y[i] = std::exp(x[i] - most);
+  for (int64_t i = 0; i < n; ++i) y[i] /= sum;
+}
+
+// Two vectors of columns.
+template <class V>
+struct Columns {
+  V a, b;
+};
+
+template <class F>
+HWY_INLINE Columns<hn::Vec<Tag>> weigh_columns(float* x, int64_t ld, int64_t keys, float scale,
+                                               const Columns<hn::Vec<Tag>>& shift,
+                                               const F& e_to_the) {
+  const Tag d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  const auto s = hn::Set(d, scale);
+  auto sum_a = hn::Zero(d), sum_b = sum_a;
+  for (int64_t i = 0; i < keys; ++i, x += ld) {
+    const auto a = e_to_the(hn::MulSub(hn::LoadU(d, x), s, shift.a));
+    const auto b = e_to_the(hn::MulSub(hn::LoadU(d, x + lanes), s, shift.b));
+    hn::StoreU(a, d, x);
+    hn::StoreU(b, d, x + lanes);
+    sum_a = hn::Add(sum_a, a);
+    sum_b = hn::Add(sum_b, b);
+  }
+  return {sum_a, sum_b};
+}
+
+void columns_of_floats(float* scores, int64_t ld, int64_t keys, int64_t queries, float scale,
+                       float* most, float* total, float* factor) {
+  const Tag d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  const auto s = hn::Set(d, scale), high = hn::Inf(d), low = hn::Neg(high);
+  for (int64_t c = 0; c < queries; c += 2 * lanes) {
+    auto most_a = low, most_b = low, least_a = high, least_b = high;
+    const float* x = scores + c;
+    for (int64_t i = 0; i < keys; ++i, x += ld) {
+      const auto a = hn::LoadU(d, x), b = hn::LoadU(d, x + lanes);
+      most_a = hn::Max(a, most_a);
+      most_b = hn::Max(b, most_b);
+      least_a = hn::Min(a, least_a);
+      least_b = hn::Min(b, least_b);
+    }
+    const auto before_a = hn::LoadU(d, most + c), before_b = hn::LoadU(d, most + c + lanes);
+    most_a = hn::Max(hn::Mul(most_a, s), before_a);
+    most_b = hn::Max(hn::Mul(most_b, s), before_b);
+    hn::StoreU(most_a, d, most + c);
+    hn::StoreU(most_b, d, most + c + lanes);
+    // Where nothing is seen yet, -inf - -inf would be NaN.
+    const auto shift_a = hn::IfThenElse(hn::Eq(most_a, low), hn::Zero(d), most_a);
+    const auto shift_b = hn::IfThenElse(hn::Eq(most_b, low), hn::Zero(d), most_b);
+    const auto factor_a = exp_below_89(d, hn::Sub(before_a, shift_a));
+    const auto factor_b = exp_below_89(d, hn::Sub(before_b, shift_b));
+    hn::StoreU(factor_a, d, factor + c);
+    hn::StoreU(factor_b, d, factor + c + lanes);
+    const auto least = hn::Min(hn::MulSub(least_a, s, shift_a), hn::MulSub(least_b, s, shift_b));
+    const Columns<hn::Vec<Tag>> shift = {shift_a, shift_b};
+    const auto sums = hn::AllTrue(d, hn::Ge(least, hn::Set(d, kLeastPlainWeight)))
+                          ? weigh_columns(scores + c, ld, keys, scale, shift,
+                                          [&](auto v) HWY_ATTR { return exp_plain_weight(d, v); })
+                          : weigh_columns(scores + c, ld, keys, scale, shift,
+                                          [&](auto v) HWY_ATTR { return exp_below_89(d, v); });
+    const auto total_a = hn::LoadU(d, total + c), total_b = hn::LoadU(d, total + c + lanes);
+    hn::StoreU(hn::MulAdd(total_a, factor_a, sums.a), d, total + c);
+    hn::StoreU(hn::MulAdd(total_b, factor_b, sums.b), d, total + c + lanes);
+  }
+}
+
+void columns_of_doubles(double* scores, int64_t ld, int64_t keys, int64_t queries, double scale,
+                        double* most, double* total, double* factor) {
+  constexpr double kLow = -std::numeric_limits<double>::infinity();
+  for (int64_t c = 0; c < queries; ++c) {
+    double now = most[c];
+    for (int64_t i = 0; i < keys; ++i) now = std::fmax(now, scores[i * ld + c] * scale);
+    const double shift = now == kLow ? 0 : now;
+    factor[c] = std::exp(most[c] - shift);
+    most[c] = now;
+    total[c] *= factor[c];
+    for (int64_t i = 0; i < keys; ++i) {
+      double& x = scores[i * ld + c];
+      x = std::exp(x * scale - shift);
+      total[c] += x;
+    }
+  }
+}
+
+const SoftmaxOps<float>& ops_float() {
+  static const SoftmaxOps<float> table = {row_of_floats, columns_of_floats, scale_rows<float>};
+  return table;
+}
+const SoftmaxOps<double>& ops_double() {
+  static const SoftmaxOps<double> table = {row_of_doubles, columns_of_doubles, scale_rows<double>};
+  return table;
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace nef::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace nef::cpu {
+HWY_EXPORT(ops_float);
+HWY_EXPORT(ops_double);
+template <>
+const SoftmaxOps<float>& softmax_ops<float>() {
+  return HWY_DYNAMIC_DISPATCH(ops_float)();
+}
+template <>
+const SoftmaxOps<double>& softmax_ops<double>() {
+  return HWY_DYNAMIC_DISPATCH(ops_double)();
+}
+}  // namespace nef::cpu
+#endif
