@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // LSTM, GRU and RNN: the products with x of many steps at once, then step by step the products
-// with the state, on weights packed once.
+// with the state, on weights packed once: as bytes where they are whole numbers times a scale.
 #include "backends/cpu/rnn.h"
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 #include "backends/cpu/gemm_tasks.h"
 #include "backends/cpu/gemm_values.h"
 #include "backends/cpu/norm_rows.h"
+#include "backends/cpu/rnn_bytes.h"
 #include "backends/cpu/rnn_cell.h"
 
 namespace nef::cpu {
@@ -50,12 +51,17 @@ class RnnPrepared final : public Prepared {
     const RnnShape s = {0, 0, constants[ids.w].dims[2], constants[ids.r].dims[2],
                         constants[ids.r].dims[1]};
     if (s.hidden == 0) return;
-    packed_ = AlignedBuffer<T>(packed_size(s));
     AlignedBuffer<T> wide(native_ ? 0 : wide_size(s));
+    pack_bytes(s, constants, wide.data());
+    packed_ = AlignedBuffer<T>(packed_size(s));
     pack(s, constants, wide.data(), packed_.data());
   }
 
-  uint64_t packed_bytes() const override { return packed_.bytes(); }
+  uint64_t packed_bytes() const override {
+    uint64_t bytes = packed_.bytes();
+    for (const ByteMatrix& m : bytes_) bytes += m.bytes();
+    return bytes;
+  }
 
   size_t scratch_bytes(const Tensor* values) const override {
     ScratchLayout layout;
@@ -81,6 +87,7 @@ class RnnPrepared final : public Prepared {
  private:
   struct Pieces {
     T *packed, *wide, *x, *sums, *products, *h, *cell, *gated, *room, *bias, *peepholes, *a;
+    T* scaled;  // states for weights in bytes
   };
 
   RnnShape shape(const Tensor* values) const {
@@ -101,6 +108,7 @@ class RnnPrepared final : public Prepared {
   int64_t direction_size(const RnnShape& s) const {
     Part part[2];
     int64_t size = packed_b_size<T>(s.width, s.rows);
+    if (!bytes_.empty()) return size;
     for (int i = parts(s, part); i-- > 0;) size += packed_b_size<T>(s.hidden, part[i].count);
     return size;
   }
@@ -118,6 +126,7 @@ class RnnPrepared final : public Prepared {
     for (int d = 0; d < spec_.directions; ++d) {
       pack_b_parallel(w + d * s.rows * s.width, 1, s.width, s.width, s.rows, out + d * size);
     }
+    if (!bytes_.empty()) return;
     const T* r = load(values, ids_.r, spec_.directions * s.rows * s.hidden, wide);
     for (int d = 0; d < spec_.directions; ++d) {
       T* next = out + d * size + packed_b_size<T>(s.width, s.rows);
@@ -125,6 +134,23 @@ class RnnPrepared final : public Prepared {
         pack_b_parallel(r + (d * s.rows + part[i].first) * s.hidden, 1, s.hidden, s.hidden,
                         part[i].count, next);
         next += packed_b_size<T>(s.hidden, part[i].count);
+      }
+    }
+  }
+
+  // The parts of r of each direction, if all of them are such weights.
+  void pack_bytes(const RnnShape& s, const Tensor* constants, T* wide) {
+    if constexpr (sizeof(T) == sizeof(float)) {
+      Part part[2];
+      const int n = parts(s, part);
+      const T* r = load(constants, ids_.r, spec_.directions * s.rows * s.hidden, wide);
+      bytes_.resize(static_cast<size_t>(spec_.directions * n));
+      for (size_t i = 0; i < bytes_.size(); ++i) {
+        const auto d = static_cast<int64_t>(i) / n;
+        const Part& p = part[i % static_cast<size_t>(n)];
+        if (bytes_[i].pack(r + (d * s.rows + p.first) * s.hidden, p.count, s.hidden)) continue;
+        bytes_.clear();
+        return;
       }
     }
   }
@@ -154,6 +180,7 @@ class RnnPrepared final : public Prepared {
     p.cell = layout.take<T>(s.batch * s.hidden);
     p.gated = layout.take<T>(s.batch * s.hidden);
     p.room = layout.take<T>(s.batch * s.hidden);
+    if (!bytes_.empty()) p.scaled = layout.take<T>(s.batch * s.hidden);
     p.bias = layout.take<T>(2 * s.rows);
     p.peepholes = layout.take<T>(3 * s.hidden);
     const bool pack_x = wants_packed_a<T>(chunk * s.batch, s.rows, s.width, 1);
@@ -289,21 +316,36 @@ class RnnPrepared final : public Prepared {
     gemm_parallel(g, slots_, a_buffer);
   }
 
+  // states r' of one part, into its columns of the products.
+  void multiply_state(const RnnShape& s, int d, int which, const T* state, const T* packed,
+                      const Pieces& p) const {
+    Part part[2];
+    const int n = parts(s, part);
+    T* c = p.products + part[which].first;
+    if (!bytes_.empty()) {
+      if constexpr (sizeof(T) == sizeof(float)) {
+        const ByteMatrix& r = bytes_[static_cast<size_t>(d * n + which)];
+        for (int64_t i = 0; i < s.batch * s.hidden; ++i) p.scaled[i] = state[i] * r.state_scale();
+        r.multiply(p.scaled, s.hidden, s.batch, c, s.rows);
+      }
+      return;
+    }
+    const T* r = packed + packed_b_size<T>(s.width, s.rows);
+    if (which > 0) r += packed_b_size<T>(s.hidden, part[0].count);
+    product(state, s.hidden, r, s.batch, part[which].count, s.hidden, c, s.rows, p.a);
+  }
+
   // One step of all sequences that reach it; the others keep their state and give 0.
   void step(const Tensor* values, const RnnShape& s, int d, int64_t t, T* sums, const T* packed,
             const RnnCell<T>& cell, const Pieces& p) const {
-    const T* r = packed + packed_b_size<T>(s.width, s.rows);
-    const bool gru = spec_.op == NEF_OP_GRU;
-    const int64_t first_rows = gru ? 2 * s.hidden : s.rows;
-    product(p.h, s.hidden, r, s.batch, first_rows, s.hidden, p.products, s.rows, p.a);
-    if (gru) {
+    multiply_state(s, d, 0, p.h, packed, p);
+    if (spec_.op == NEF_OP_GRU) {
       const T* state = p.h;
       if (!spec_.reset_behind) {
         for_batch(s, [&](int64_t b) { gate_state(s, cell, sums, p, b); });
         state = p.gated;
       }
-      product(state, s.hidden, r + packed_b_size<T>(s.hidden, first_rows), s.batch, s.hidden,
-              s.hidden, p.products + first_rows, s.rows, p.a);
+      multiply_state(s, d, 1, state, packed, p);
     }
     for_batch(s, [&](int64_t b) {
       const bool live = t < sequence_length(values, s, b);
@@ -362,6 +404,7 @@ class RnnPrepared final : public Prepared {
   RnnMath<T> math_;
   bool native_ = true;
   AlignedBuffer<T> packed_;
+  std::vector<ByteMatrix> bytes_;  // [directions][parts], or empty
 };
 
 class RnnKernel final : public Kernel {

@@ -58,6 +58,8 @@ size_t size_of(nef_dtype dtype) {
 
 }  // namespace
 
+void start_backend() { table(); }
+
 int32_t RegionRunner::add(nef_value_kind kind, nef_dtype dtype, std::vector<int64_t> dims,
                           std::vector<uint8_t> bytes) {
   nef_backend_value value{};

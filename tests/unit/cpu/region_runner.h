@@ -11,6 +11,9 @@
 // Builds a region, runs it on the cpu backend's table, keeps the outputs.
 namespace nef::cpu_test {
 
+// Gives the backend its threads, as a runner does before anything else.
+void start_backend();
+
 struct Outcome {
   nef_code code = NEF_OK;
   std::string message, kernel;
