@@ -7,12 +7,14 @@
 #include "backends/cpu/dtypes.h"
 #include "backends/cpu/kernel.h"
 #include "backends/cpu/odometer.h"
+#include "backends/cpu/transpose_kernels.h"
 
 namespace nef::cpu {
 namespace {
 
 constexpr size_t kChunkBytes = 256 * 1024;  // about 30 us of copying
-constexpr int64_t kBlock = 32;              // transposes go in blocks of 32 x 32
+constexpr int64_t kStreamBytes = 4 << 20;   // transposes this large go past the caches
+constexpr int64_t kBlockBytes = 1024;  // rows of a transpose's source are read so far at a time
 
 // Drops dims of size 1 and merges neighbours that one step covers.
 StridedView merge(const StridedView& view) {
@@ -81,41 +83,35 @@ int transposed_dim(const StridedView& view) {
   return -1;
 }
 
-// Blocks of the plane (dim `t`, last dim), so that both sides stay in cache.
-template <class T>
-void copy_transposed(T* dst, const StridedView& view, int t) {
+// Strips of the plane (dim `t`, last dim): a few cache lines of each row of the source.
+void copy_transposed(char* dst, const StridedView& view, int t, size_t element_size) {
   const int last = view.rank - 1;
-  const int64_t rows = view.dims[t], columns = view.dims[last], step = view.steps[last];
-  int64_t dst_step = 1;  // of dim t in the destination
-  for (int d = t + 1; d <= last; ++d) dst_step *= view.dims[d];
-  // The other dims, each with its step in source and destination.
-  StridedView outer, outer_dst;
-  int64_t dense = 1;
-  int64_t dense_steps[NEF_MAX_RANK];
+  const int64_t rows = view.dims[t], columns = view.dims[last];
+  int64_t dense = 1, dense_steps[NEF_MAX_RANK];
   for (int d = last; d >= 0; --d) {
     dense_steps[d] = dense;
     dense *= view.dims[d];
   }
+  // The other dims, each with its step in source and destination.
+  StridedView outer, outer_dst;
   for (int d = 0; d < last; ++d) {
     if (d == t) continue;
     outer.push(view.dims[d], view.steps[d]);
     outer_dst.push(view.dims[d], dense_steps[d]);
   }
-  const int64_t strips = (rows + kBlock - 1) / kBlock;
-  const auto* src = reinterpret_cast<const T*>(view.data);
-  const size_t strip_bytes = static_cast<size_t>(kBlock * columns) * sizeof(T);
+  const auto size = static_cast<int64_t>(element_size);
+  const int64_t block = kBlockBytes / size, strips = (rows + block - 1) / block;
+  const size_t strip_bytes = static_cast<size_t>(block * columns * size);
+  const TransposeFn transpose = find_transpose(element_size);
+  const bool stream = dense * size >= kStreamBytes && reinterpret_cast<uintptr_t>(dst) % 16 == 0 &&
+                      view.dims[last] * size % 16 == 0;
   parallel_for(count_of(outer) * strips, copy_grain(strip_bytes), [&](int64_t begin, int64_t end) {
     for (int64_t u = begin; u < end; ++u) {
       const Odometer from(outer, outer.rank, u / strips), to(outer_dst, outer.rank, u / strips);
-      const int64_t r0 = u % strips * kBlock, r1 = std::min(r0 + kBlock, rows);
-      for (int64_t c0 = 0; c0 < columns; c0 += kBlock) {
-        const int64_t c1 = std::min(c0 + kBlock, columns);
-        for (int64_t r = r0; r < r1; ++r) {
-          const T* s = src + from.offset() + r;
-          T* d = dst + to.offset() + r * dst_step;
-          for (int64_t c = c0; c < c1; ++c) d[c] = s[c * step];
-        }
-      }
+      const int64_t row = u % strips * block;
+      transpose(view.data + (from.offset() + row) * size, view.steps[last],
+                dst + (to.offset() + row * dense_steps[t]) * size, dense_steps[t],
+                std::min(block, rows - row), columns, stream);
     }
   });
 }
@@ -130,10 +126,9 @@ void copy_view(char* dst, const StridedView& view, size_t element_size) {
   if (count_of(view) == 0) return;
   const StridedView merged = merge(view);
   const int t = transposed_dim(merged);
-  with_bits_type(element_size, [&]<class T>(T) {
-    if (t >= 0) copy_transposed(reinterpret_cast<T*>(dst), merged, t);
-    else copy_by_rows(reinterpret_cast<T*>(dst), merged);
-  });
+  if (t >= 0) return copy_transposed(dst, merged, t, element_size);
+  with_bits_type(element_size,
+                 [&]<class T>(T) { copy_by_rows(reinterpret_cast<T*>(dst), merged); });
 }
 
 void copy_bytes(char* dst, const char* src, size_t bytes) {

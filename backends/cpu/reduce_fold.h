@@ -16,7 +16,7 @@
 //   columns(acc, x, step, rows, n)   rows into n <= kColumnTile columns
 namespace nef::cpu {
 
-constexpr int64_t kColumnTile = 512;
+constexpr int64_t kColumnTile = 2048;
 
 template <class T>
 inline constexpr bool kFloats = std::is_floating_point_v<Compute<T>>;

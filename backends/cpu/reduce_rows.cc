@@ -91,15 +91,20 @@ double row_extreme(const float* x, size_t n) {
   return Pick::across(d, Pick::apply(best0, best1));
 }
 
-template <class Map>
-void column_sum(double* acc, const float* x, size_t step, size_t rows, size_t n) {
+// Rows that are folded at a time: each is read along, for memory to keep up, and what was folded so
+// far is read and written once for all of them.
+constexpr size_t kRowsAtATime = 8;
+
+template <class Map, size_t kRows>
+void add_rows(double* acc, const float* x, size_t step, size_t n) {
   const D32 d;
   const D64 dd;
   const size_t lanes = hn::Lanes(d), half = hn::Lanes(dd);
   size_t i = 0;
   for (; i + lanes <= n; i += lanes) {
     V64 low = hn::LoadU(dd, acc + i), high = hn::LoadU(dd, acc + i + half);
-    for (size_t r = 0; r < rows; ++r) {
+    HWY_UNROLL(8)
+    for (size_t r = 0; r < kRows; ++r) {
       const V32 v = hn::LoadU(d, x + r * step + i);
       low = Map::add(low, hn::PromoteLowerTo(dd, v));
       high = Map::add(high, hn::PromoteUpperTo(dd, v));
@@ -109,27 +114,46 @@ void column_sum(double* acc, const float* x, size_t step, size_t rows, size_t n)
   }
   for (; i < n; ++i) {
     V64 sum = hn::Set(dd, acc[i]);
-    for (size_t r = 0; r < rows; ++r) {
+    for (size_t r = 0; r < kRows; ++r) {
       sum = Map::add(sum, hn::Set(dd, static_cast<double>(x[r * step + i])));
     }
     acc[i] = hn::GetLane(sum);
   }
 }
 
-template <class Pick>
-void column_extreme(float* acc, const float* x, size_t step, size_t rows, size_t n) {
+template <class Map>
+void column_sum(double* acc, const float* x, size_t step, size_t rows, size_t n) {
+  size_t r = 0;
+  for (; r + kRowsAtATime <= rows; r += kRowsAtATime) {
+    add_rows<Map, kRowsAtATime>(acc, x + r * step, step, n);
+  }
+  for (; r < rows; ++r) add_rows<Map, 1>(acc, x + r * step, step, n);
+}
+
+template <class Pick, size_t kRows>
+void pick_rows(float* acc, const float* x, size_t step, size_t n) {
   const D32 d;
   const size_t lanes = hn::Lanes(d);
   for (size_t i = 0; i < n; i += lanes) {
     const size_t rest = std::min(lanes, n - i);
     V32 best = hn::LoadN(d, acc + i, rest);
-    for (size_t r = 0; r < rows; ++r) {
+    HWY_UNROLL(8)
+    for (size_t r = 0; r < kRows; ++r) {
       const float* p = x + r * step + i;
       const V32 v = rest == lanes ? hn::LoadU(d, p) : hn::LoadN(d, p, rest);
       best = hn::IfThenElse(hn::IsEitherNaN(best, v), hn::Add(best, v), Pick::apply(best, v));
     }
     hn::StoreN(best, d, acc + i, rest);
   }
+}
+
+template <class Pick>
+void column_extreme(float* acc, const float* x, size_t step, size_t rows, size_t n) {
+  size_t r = 0;
+  for (; r + kRowsAtATime <= rows; r += kRowsAtATime) {
+    pick_rows<Pick, kRowsAtATime>(acc, x + r * step, step, n);
+  }
+  for (; r < rows; ++r) pick_rows<Pick, 1>(acc, x + r * step, step, n);
 }
 
 double exp_sum(const float* x, size_t n, float shift) {

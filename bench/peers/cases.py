@@ -2,6 +2,7 @@
 """What is measured beside other programs: a family is a function of FAMILIES that yields its cases, and nothing else
 needs to know of it. As a program: is there a row that matches a regular expression?"""
 import dataclasses
+import math
 import pathlib
 import re
 import subprocess
@@ -186,6 +187,51 @@ def norms(files):
                        {name: [1, length, heads * head] for name in "xkv"})
 
 
+def moves(files):
+    """Ops bound by memory: what they read and write, over the copy rate beside it."""
+    def case(name, nodes, x, y, extra=()):
+        def build():
+            return nodes(), [("x", "FLOAT", x)], [("y", "FLOAT", y)], [weight(n, a()) for n, a in extra]
+
+        return Case(f"moves/{name}", lambda: files.graph(f"moves-{name}", build), lambda: {"x": numbers(x)},
+                    limit=("copy", 4 * (math.prod(x) + math.prod(y))))
+
+    for name, x, perm in (("heads-8x512x12x64", [8, 512, 12, 64], [0, 2, 1, 3]), ("matrix-2048x2048", [2048, 2048], [1, 0]),
+                          ("channels-8x64x112x112", [8, 64, 112, 112], [0, 2, 3, 1])):
+        yield case(f"transpose-{name}", lambda perm=perm: [node("Transpose", ["x"], ["y"], perm=perm)], x, [x[i] for i in perm])
+    for name, x, axes in (("rows-4096x4096", [4096, 4096], [1]), ("columns-4096x4096", [4096, 4096], [0]),
+                          ("middle-64x256x1024", [64, 256, 1024], [1]), ("image-8x256x56x56", [8, 256, 56, 56], [2, 3])):
+        y = [n for i, n in enumerate(x) if i not in axes]
+        yield case(f"sum-{name}", lambda: [node("ReduceSum", ["x", "axes"], ["y"], keepdims=0)], x, y,
+                   [("axes", lambda axes=axes: integers(axes))])
+    for rows in (128, 4096):
+        yield embedding(files, rows)
+    for name, x in (("1x64x112x112", [1, 64, 112, 112]), ("8x64x112x112", [8, 64, 112, 112])):
+        half = [(n - 3) // 2 + 1 for n in x[2:]]
+        yield case(f"maxpool-{name}", lambda: [node("MaxPool", ["x"], ["y"], kernel_shape=[3, 3], strides=[2, 2])], x,
+                   x[:2] + half)
+
+
+def integers(values):
+    import numpy as np
+    return np.asarray(values, np.int64)
+
+
+def embedding(files, rows):
+    words, width = 30522, 384
+
+    def build():
+        return ([node("Gather", ["table", "x"], ["y"])], [("x", "INT64", [rows])], [("y", "FLOAT", [rows, width])],
+                [weight("table", numbers([words, width]))])
+
+    def inputs():
+        import numpy as np
+        return {"x": np.random.default_rng(2).integers(0, words, rows)}
+
+    return Case(f"moves/embedding-{rows}x{width}", lambda: files.graph(f"moves-embedding-{rows}", build), inputs,
+                limit=("copy", 8 * rows * width))
+
+
 def minilm_files(files):
     def make():
         import minilm_oracle
@@ -244,7 +290,7 @@ def input_names(path):
     return {i.name for i in onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"]).get_inputs()}
 
 
-FAMILIES = [gemm_f32, gemm_bf16, gemm_int8, gemv, chain, norms, minilm, cold, models]
+FAMILIES = [gemm_f32, gemm_bf16, gemm_int8, gemv, chain, norms, moves, minilm, cold, models]
 
 
 def wanted_models(pattern):

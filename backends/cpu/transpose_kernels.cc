@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cpu/targets.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backends/cpu/transpose_kernels.cc"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include <hwy/cache_control.h>
+
+#include "backends/cpu/transpose_kernels.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace nef::cpu {
+namespace HWY_NAMESPACE {
+namespace {
+namespace hn = hwy::HWY_NAMESPACE;
+
+constexpr int64_t kLineBytes = 64;
+
+// Vectors of 16 bytes, kRows of them in and out: out[r][c] = in[c][r].
+template <class T>
+using Small = hn::FixedTag<T, 16 / sizeof(T)>;
+template <class T>
+constexpr int64_t kSmall = 16 / static_cast<int64_t>(sizeof(T));
+
+template <bool kStream, class T>
+HWY_INLINE void put(hn::Vec<Small<T>> v, T* to) {
+  const Small<T> d;
+  if constexpr (kStream) hn::Stream(v, d, to);
+  else hn::StoreU(v, d, to);
+}
+
+template <bool kStream, class T>
+HWY_INLINE void transpose_small(const T* in, int64_t in_step, T* out, int64_t out_step) {
+  const Small<T> d;
+  if constexpr (sizeof(T) == 8) {
+    const auto a = hn::LoadU(d, in), b = hn::LoadU(d, in + in_step);
+    put<kStream, T>(hn::InterleaveLower(d, a, b), out);
+    put<kStream, T>(hn::InterleaveUpper(d, a, b), out + out_step);
+  } else if constexpr (sizeof(T) == 4) {
+    const auto a = hn::LoadU(d, in), b = hn::LoadU(d, in + in_step);
+    const auto e = hn::LoadU(d, in + 2 * in_step), f = hn::LoadU(d, in + 3 * in_step);
+    // Twice the same: rows i and i + 2 meet, and after two rounds row becomes column.
+    const auto ae0 = hn::InterleaveLower(d, a, e), ae1 = hn::InterleaveUpper(d, a, e);
+    const auto bf0 = hn::InterleaveLower(d, b, f), bf1 = hn::InterleaveUpper(d, b, f);
+    put<kStream, T>(hn::InterleaveLower(d, ae0, bf0), out);
+    put<kStream, T>(hn::InterleaveUpper(d, ae0, bf0), out + out_step);
+    put<kStream, T>(hn::InterleaveLower(d, ae1, bf1), out + 2 * out_step);
+    put<kStream, T>(hn::InterleaveUpper(d, ae1, bf1), out + 3 * out_step);
+  } else {
+    for (int64_t r = 0; r < kSmall<T>; ++r) {
+      for (int64_t c = 0; c < kSmall<T>; ++c) out[r * out_step + c] = in[c * in_step + r];
+    }
+  }
+}
+
+// A block as wide as a cache line on both sides. Lines of the source are read once, whole: where
+// its rows lie a power of two apart they share few places of the cache, and would push each other
+// out between two readings.
+template <bool kStream, class T>
+void transpose_block(const T* src, int64_t src_step, T* dst, int64_t dst_step) {
+  constexpr int64_t kLine = kLineBytes / static_cast<int64_t>(sizeof(T));
+  const hn::CappedTag<T, static_cast<size_t>(kLine)> d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  alignas(kLineBytes) T lines[kLine * kLine];
+  for (int64_t c = 0; c < kLine; ++c) {
+    for (int64_t i = 0; i < kLine; i += lanes) {
+      hn::Store(hn::LoadU(d, src + c * src_step + i), d, lines + c * kLine + i);
+    }
+  }
+  for (int64_t r = 0; r < kLine; r += kSmall<T>) {
+    for (int64_t c = 0; c < kLine; c += kSmall<T>) {
+      transpose_small<kStream>(lines + c * kLine + r, kLine, dst + r * dst_step + c, dst_step);
+    }
+  }
+}
+
+template <class T>
+void transpose_edge(const T* src, int64_t src_step, T* dst, int64_t dst_step, int64_t rows,
+                    int64_t columns) {
+  for (int64_t r = 0; r < rows; ++r) {
+    for (int64_t c = 0; c < columns; ++c) dst[r * dst_step + c] = src[r + c * src_step];
+  }
+}
+
+template <class T>
+void transpose(const void* from, int64_t src_step, void* to, int64_t dst_step, int64_t rows,
+               int64_t columns, bool stream) {
+  constexpr int64_t kLine = kLineBytes / static_cast<int64_t>(sizeof(T));
+  const T* src = static_cast<const T*>(from);
+  T* dst = static_cast<T*>(to);
+  const auto block = stream ? transpose_block<true, T> : transpose_block<false, T>;
+  const int64_t whole_rows = rows - rows % kLine, whole_columns = columns - columns % kLine;
+  for (int64_t c = 0; c < whole_columns; c += kLine) {
+    for (int64_t r = 0; r < whole_rows; r += kLine) {
+      block(src + c * src_step + r, src_step, dst + r * dst_step + c, dst_step);
+    }
+  }
+  transpose_edge(src + whole_columns * src_step, src_step, dst + whole_columns, dst_step,
+                 whole_rows, columns - whole_columns);
+  transpose_edge(src + whole_rows, src_step, dst + whole_rows * dst_step, dst_step,
+                 rows - whole_rows, columns);
+  if (stream) hwy::FlushStream();
+}
+
+}  // namespace
+
+TransposeFn transpose_of(size_t element_size) {
+  switch (element_size) {
+    case 1: return transpose<uint8_t>;
+    case 2: return transpose<uint16_t>;
+    case 4: return transpose<uint32_t>;
+    default: return transpose<uint64_t>;
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace nef::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace nef::cpu {
+HWY_EXPORT(transpose_of);
+TransposeFn find_transpose(size_t element_size) {
+  return HWY_DYNAMIC_DISPATCH(transpose_of)(element_size);
+}
+}  // namespace nef::cpu
+#endif
