@@ -52,7 +52,7 @@ HWY_NOINLINE void tile(D d, const T* HWY_RESTRICT a, int64_t a_row, int64_t a_k,
   for (; p + 2 <= k; p += 2, next += 64 / sizeof(T)) {
     hwy::Prefetch(b + 16 * lanes);
     NEF_STEP
-    hwy::Prefetch(next);
+    __builtin_prefetch(next, 0, 2);
     NEF_STEP
   }
   if (p < k) NEF_STEP
@@ -172,6 +172,8 @@ void pack_a(const T* a, int64_t a_row, int64_t a_k, int64_t m, int64_t k, T* out
   }
 }
 
+constexpr int64_t kDeep = 128;
+
 template <typename T>
 void block(const GemmBlock<T>& g) {
   const int64_t nr = 2 * static_cast<int64_t>(hn::Lanes(Tag<T>()));
@@ -199,6 +201,9 @@ void block(const GemmBlock<T>& g) {
         pack_a_panel(g.a + row * g.a_row + k0 * g.a_k, g.a_row, g.a_k, end - row, depth,
                      g.a_buffer + (row - first_row) * depth);
       }
+      // Rows of C may share a set of L1: where a call costs little beside its tile, each is
+      // finished while it is there.
+      const bool deep = depth >= kDeep;
       for (int64_t j = 0; j < g.n; j += nr) {
         const T* b = g.b + j * b_depth + k0 * nr;
         const int64_t cols = std::min(nr, g.n - j);
@@ -218,8 +223,11 @@ void block(const GemmBlock<T>& g) {
           } else {
             run_edge(rows, cols, packed, a, g.a_row, g.a_k, b, next, depth, c, g.ldc, onto);
           }
+          if (done && g.tile != nullptr && deep) {
+            g.tile(g.context, g.row0 + row, g.col0 + j, rows, cols, c, g.ldc);
+          }
         }
-        if (done && g.tile != nullptr) {
+        if (done && g.tile != nullptr && !deep) {
           g.tile(g.context, g.row0 + first_row, g.col0 + j, last_row - first_row, cols,
                  g.c + first_row * g.ldc + j, g.ldc);
         }
