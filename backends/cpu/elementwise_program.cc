@@ -215,7 +215,7 @@ class Builder {
     const nef_dtype to = region_.output(node, 0).dtype;
     if (to == region_.input(node, 0).dtype) return input(node, 0);
     const unsigned slot =
-        node.op == NEF_OP_CAST ? unsigned{NEF_CAST_SATURATE} : NEF_CAST_LIKE_SATURATE;
+        node.op == NEF_OP_CAST ? unsigned{NEF_CAST_SATURATE} : unsigned{NEF_CAST_LIKE_SATURATE};
     const bool saturate = nef_attr_int(node.attrs(), slot, 1) != 0;
     return as_tile_dtype(convert(input(node, 0), to, saturate));
   }
