@@ -37,7 +37,7 @@ struct RnnShape {
 
 // Rows of the weights that multiply one state: GRU's candidate has a state of its own.
 struct Part {
-  int64_t first, count;
+  int64_t first = 0, count = 0;
 };
 
 template <typename T>
