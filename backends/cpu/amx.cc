@@ -283,6 +283,7 @@ struct Operands {
   uint32_t* c;
   int64_t ldc;
   bool piece;                     // c is room for a piece
+  bool far;                       // C is fetched ahead
   int64_t a_row, a_step, a_tile;  // bytes between rows of A, its tiles along k, its row tiles
 };
 
@@ -304,6 +305,8 @@ NEF_AMX inline void multiply(const Operands& g, const uint8_t* a, const uint8_t*
   }
   const int64_t a_step = g.a_step, a_next = g.a_tile;
   const auto a_row = static_cast<size_t>(g.a_row);
+  constexpr int64_t kRows = kTiles * kAmxTile;
+  const int64_t far_rows = g.far ? ceil_div(kRows * kRowBytes, g.depth) : 0;
   for (int64_t p = 0; p < g.depth; p += kRowBytes, a += a_step, b += 2 * kTileBytes) {
     _tile_loadd(6, b, kRowBytes);
     _tile_loadd(4, a, a_row);
@@ -318,6 +321,11 @@ NEF_AMX inline void multiply(const Operands& g, const uint8_t* a, const uint8_t*
       NEF_DOT(3, 5, 7)
     }
     for (int64_t i = 0; i < ahead.lines; ++i, ahead.at += 64) _mm_prefetch(ahead.at, _MM_HINT_T1);
+    const int64_t far = p / kRowBytes * far_rows;
+    for (int64_t i = far; i < std::min(kRows, far + far_rows); ++i) {
+      __builtin_prefetch(c + i * ldc, 1);
+      __builtin_prefetch(c + i * ldc + kAmxTile, 1);
+    }
   }
   const size_t stride = static_cast<size_t>(ldc) * sizeof(uint32_t);
   _tile_stored(0, c, stride);
@@ -388,6 +396,7 @@ Operands operands_of(const Block& g, const void* a, int64_t row_bytes, int64_t d
           reinterpret_cast<uint32_t*>(g.c),
           g.ldc,
           piece,
+          !piece && amx_far(g.m, g.n),
           packed ? kRowBytes : row_bytes,
           packed ? kTileBytes : kRowBytes,
           kAmxTile * (packed ? depth : row_bytes)};

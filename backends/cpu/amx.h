@@ -86,6 +86,9 @@ const AmxOps* amx_ops();
 // The same of bytes: on AMX, or by AVX512_VNNI.
 const AmxOps* amx_byte_ops();
 
+// Is C of so many elements so large that its lines are asked for ahead of the stores?
+inline bool amx_far(int64_t m, int64_t n) { return m * n * 4 >= 512 << 10; }
+
 inline int64_t amx_depth(int64_t k) { return round_up(std::max<int64_t>(k, 1), kAmxDepth); }
 inline int64_t amx_byte_depth(int64_t k) { return round_up(std::max<int64_t>(k, 1), 64); }
 inline int64_t amx_a_bytes(int64_t m, int64_t k) {

@@ -36,6 +36,7 @@ struct Problem {
   int64_t a_row, a_step;  // bytes between rows of A, and between 64 bytes of a row and the next 64
   bool packed;
   bool piece;  // c is room for a piece
+  bool far;    // C is fetched ahead
 
   const uint8_t* row(int64_t i) const {
     if (!packed) return a + i * a_row;
@@ -227,6 +228,10 @@ NEF_DOTS void rows_by_panel(const Problem& g, int64_t i, int64_t count, int64_t 
   const uint8_t* panel = g.b + j * g.depth;
   Place to{c, g.ldc, first_lanes(g.n - j), first_lanes(g.n - j - kAmxTile), columns, rows};
   for (int64_t r = 0; r < count; r += kRows) {
+    for (int64_t i = r; g.far && i < std::min(count, r + kRows); ++i) {
+      __builtin_prefetch(c + i * g.ldc, 1);
+      __builtin_prefetch(c + i * g.ldc + kAmxTile, 1);
+    }
     run_rows<Kind>(std::min(kRows, count - r), g, g.row(i + r), panel, to);
     to.c += kRows * g.ldc;
     to.rows += kRows;
@@ -278,7 +283,8 @@ Problem make_problem(const Block& g, const uint8_t* a, int64_t row_bytes, int64_
           packed ? kRowBytes : row_bytes,
           packed ? kTileBytes : kRowBytes,
           packed,
-          piece};
+          piece,
+          !piece && amx_far(g.m, g.n)};
 }
 
 }  // namespace
