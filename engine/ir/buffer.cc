@@ -21,8 +21,9 @@ constexpr size_t kAlignment = 64;
 constexpr size_t kHugePage = 2u << 20;
 constexpr size_t kLarge = 2 * kHugePage;
 constexpr size_t kPage = 4096;
-// From here on malloc may give pages back to the system, and each that comes again is zeroed.
-constexpr size_t kKept = 128u << 10;
+// From here on malloc spends longer than this does: it joins what is let go with its neighbours,
+// and gives large ones back to the system.
+constexpr size_t kKept = kPage;
 
 size_t round_up(size_t bytes, size_t to) { return (bytes + to - 1) / to * to; }
 
@@ -71,7 +72,7 @@ class Spare {
   }
 
   std::mutex mutex_;
-  std::array<Piece, 16> kept_;  // the oldest in front
+  std::array<Piece, 32> kept_;  // the oldest in front
   size_t count_ = 0, total_ = 0;
 };
 
@@ -100,17 +101,20 @@ Buffer::~Buffer() {
 }
 
 std::shared_ptr<Buffer> Buffer::allocate(size_t bytes) {
-  if (bytes > SIZE_MAX - kAlignment) {
+  if (bytes > SIZE_MAX - 2 * kAlignment) {
     fail(NEF_OUT_OF_MEMORY, "allocate", cat("cannot allocate ", bytes, " bytes of host memory"));
   }
   if (bytes >= kKept && bytes <= SIZE_MAX - kHugePage) {
     if (auto buffer = allocate_kept(bytes)) return buffer;
   }
-  void* data = std::aligned_alloc(kAlignment, round_up(std::max<size_t>(bytes, 1), kAlignment));
-  if (data == nullptr) {
+  // Aligned by hand: aligned_alloc passes by the lists that malloc serves small ones from.
+  void* base = std::malloc(round_up(std::max<size_t>(bytes, 1), kAlignment) + kAlignment);
+  if (base == nullptr) {
     fail(NEF_OUT_OF_MEMORY, "allocate", cat("cannot allocate ", bytes, " bytes of host memory"));
   }
-  return std::make_shared<Buffer>(data, bytes, [](void* p, size_t) { std::free(p); });
+  char* data = static_cast<char*>(base);
+  data += kAlignment - reinterpret_cast<uintptr_t>(data) % kAlignment;
+  return std::make_shared<Buffer>(data, bytes, [base](void*, size_t) { std::free(base); });
 }
 
 std::shared_ptr<Buffer> Buffer::wrap(void* data, size_t bytes, Release release) {
