@@ -3267,7 +3267,8 @@ func (v *Value) QLinearConv(xScale, xZeroPoint, w, wScale, wZeroPoint, yScale, y
 // 8 bits in blocks along k: b is [n, blocks, blockSize * bits / 8], the lowest bits first, scales
 // one per block [n * blocks] or [n, blocks], and a weight (q - zero point) * scale. zeroPoints are
 // floats like scales, or packed like b, each row padded to bytes: [n, ceil(blocks * bits / 8)] or
-// flat; 2^(bits - 1) when absent. Absent inputs are nil.
+// flat; 2^(bits - 1) when absent. With b of a float8 (bits is 8) a weight is q * scale, and there
+// are no zero points. Absent inputs are nil.
 func MatMulNBits(a, b, scales, zeroPoints, bias *Value, k, n, bits, blockSize int) *Value {
 	return apply(opMatMulNBits, []*Value{a, b, scales, zeroPoints, bias}, []attr{intAttr(attrMatMulNBitsK, k), intAttr(attrMatMulNBitsN, n), intAttr(attrMatMulNBitsBits, bits), intAttr(attrMatMulNBitsBlockSize, blockSize)}, 1)[0]
 }

@@ -74,20 +74,9 @@ void narrow_to_float8(const TileArgs& args) {
   auto* out = static_cast<uint8_t*>(args.out);
   const bool saturate = args.p0 != 0;
   for (size_t i = 0; i < args.n; ++i) {
-    if constexpr (std::is_same_v<From, float>) {
-      out[i] = backends::float8_from_float<Format>(a[i], saturate);
-    } else {
-      out[i] = backends::float8_from_double<Format>(sticky_double(a[i]), saturate);
-    }
+    out[i] = backends::float8_from_double<Format>(sticky_double(a[i]), saturate);
   }
 }
-template <class Format>
-void widen_float8(const TileArgs& args) {
-  const auto* a = static_cast<const uint8_t*>(args.in[0]);
-  auto* out = static_cast<float*>(args.out);
-  for (size_t i = 0; i < args.n; ++i) out[i] = backends::kFloat8Table<Format>.at[a[i]];
-}
-
 void move_tile_1(const TileArgs& args) { std::memcpy(args.out, args.in[0], args.n); }
 void move_tile_2(const TileArgs& args) { std::memcpy(args.out, args.in[0], args.n * 2); }
 void move_tile_4(const TileArgs& args) { std::memcpy(args.out, args.in[0], args.n * 4); }
@@ -130,11 +119,6 @@ TileFn cast_from(nef_dtype to) {
 TileFn find_cast_fn(nef_dtype from, nef_dtype to) {
   if (from == to) return move_fn(from);
   if (TileFn fn = find_vector_cast(from, to)) return fn;
-  if (backends::is_float8(from)) {
-    if (to != NEF_FLOAT32) return nullptr;
-    return backends::with_float8(
-        from, []<class Format>(Format) -> TileFn { return widen_float8<Format>; });
-  }
   TileFn fn = nullptr;
   with_number_type(from, [&]<class From>(From) { fn = cast_from<From>(to); });
   return fn;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The conversions worth vectors: 16-bit floats and int32 from and to float32, narrow integers to
-// float32.
+// The conversions worth vectors: floats of 16 and 8 bits and int32 from and to float32, narrow
+// integers to float32.
 #include "backends/cpu/targets.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -84,6 +84,61 @@ struct ToBfloat16 {
   }
 };
 
+// 8-bit floats, see float8.h.
+template <class Format>
+struct FromFloat8 {
+  template <class D, class V>
+  static HWY_INLINE hn::Vec<D> apply(D d, V v) {
+    constexpr uint32_t kLeast = static_cast<uint32_t>(127 + Format::kMinExponent);
+    const hn::RebindToUnsigned<D> du;
+    const hn::RebindToSigned<D> di;
+    const auto bits = hn::PromoteTo(du, v);
+    const auto sign = hn::ShiftLeft<24>(hn::And(bits, hn::Set(du, 0x80)));
+    const auto magnitude = hn::And(bits, hn::Set(du, 0x7f));
+    const auto shifted = hn::ShiftLeft<23 - Format::kMantissa>(magnitude);
+    const auto normal = hn::Add(shifted, hn::Set(du, (kLeast - 1) << 23));
+    const auto special = hn::Or(shifted, hn::Set(du, 0x7f800000));
+    const auto unit = hn::BitCast(d, hn::Set(du, (kLeast - Format::kMantissa) << 23));
+    const auto small =
+        hn::BitCast(du, hn::Mul(hn::ConvertTo(d, hn::BitCast(di, magnitude)), unit));
+    auto r = hn::IfThenElse(hn::Lt(magnitude, hn::Set(du, 1u << Format::kMantissa)), small, normal);
+    r = hn::IfThenElse(hn::Gt(magnitude, hn::Set(du, Format::kLargest)), special, r);
+    return hn::BitCast(d, hn::Or(r, sign));
+  }
+};
+template <class Format, bool kSaturate>
+struct ToFloat8 {
+  template <class D, class V>
+  static HWY_INLINE hn::Vec<D> apply(D d, V v) {
+    constexpr uint32_t kLeast = static_cast<uint32_t>(127 + Format::kMinExponent);
+    constexpr int kShift = 23 - Format::kMantissa;
+    const hn::DFromV<V> df;
+    const hn::RebindToUnsigned<decltype(df)> du;
+    const auto bits = hn::BitCast(du, v);
+    const auto magnitude = hn::And(bits, hn::Set(du, 0x7fffffff));
+    const auto odd = hn::And(hn::ShiftRight<kShift>(magnitude), hn::Set(du, 1));
+    const auto rounded =
+        hn::Add(magnitude, hn::Add(odd, hn::Set(du, (1u << (kShift - 1)) - 1)));
+    const auto normal = hn::Sub(hn::ShiftRight<kShift>(rounded),
+                                hn::Set(du, (kLeast - 1) << Format::kMantissa));
+    // Lines the mantissa up with the subnormals' unit, and rounds it.
+    const auto align = hn::Set(du, (kLeast - Format::kMantissa + 23) << 23);
+    const auto aligned = hn::Add(hn::BitCast(df, magnitude), hn::BitCast(df, align));
+    const auto small = hn::Sub(hn::BitCast(du, aligned), align);
+    auto r = hn::IfThenElse(hn::Lt(magnitude, hn::Set(du, kLeast << 23)), small, normal);
+    const auto beyond = hn::Set(du, kSaturate ? Format::kLargest : Format::kBeyond);
+    r = hn::IfThenElse(hn::Gt(r, hn::Set(du, Format::kLargest)), beyond, r);
+    r = hn::IfThenElse(hn::Gt(magnitude, hn::Set(du, 0x7f800000)), hn::Set(du, 0x7f), r);
+    const auto sign = hn::And(hn::ShiftRight<24>(bits), hn::Set(du, 0x80));
+    return hn::TruncateTo(d, hn::Or(r, sign));
+  }
+};
+template <class Format>
+void to_float8(const TileArgs& args) {
+  if (args.p0 != 0) return map_cast<float, uint8_t, ToFloat8<Format, true>>(args);
+  map_cast<float, uint8_t, ToFloat8<Format, false>>(args);
+}
+
 // Before F16C the conversions are done on integers; Highway's emulation turns NaN to infinity.
 #if HWY_TARGET == HWY_SSE4 || HWY_TARGET == HWY_SSE2
 using Half = uint16_t;
@@ -147,6 +202,8 @@ TileFn vector_cast(nef_dtype from, nef_dtype to) {
       case NEF_BOOL:
       case NEF_UINT8: return map_cast<uint8_t, float, FromByte>;
       case NEF_INT8: return map_cast<int8_t, float, FromByte>;
+      case NEF_FLOAT8_E4M3FN: return map_cast<uint8_t, float, FromFloat8<backends::E4M3>>;
+      case NEF_FLOAT8_E5M2: return map_cast<uint8_t, float, FromFloat8<backends::E5M2>>;
       default: return nullptr;
     }
   }
@@ -156,6 +213,8 @@ TileFn vector_cast(nef_dtype from, nef_dtype to) {
       case NEF_BFLOAT16: return map_cast<float, uint16_t, ToBfloat16>;
       case NEF_INT32: return map_cast<float, int32_t, ToInt32>;
       case NEF_FLOAT64: return map_cast<float, double, Promote>;
+      case NEF_FLOAT8_E4M3FN: return to_float8<backends::E4M3>;
+      case NEF_FLOAT8_E5M2: return to_float8<backends::E5M2>;
       default: return nullptr;
     }
   }

@@ -10,6 +10,7 @@
 #include "backends/cpu/matmul_nbits.h"
 #include "backends/cpu/norm_rows.h"
 #include "backends/cpu/quant.h"
+#include "backends/shared/float8.h"
 
 namespace nef::cpu {
 namespace {
@@ -99,6 +100,7 @@ class NBitsPrepared final : public Prepared {
   void fill_column(const Tensor* values, int64_t column, T* out, uint8_t* q) const {
     const auto* b = static_cast<const uint8_t*>(table_.data(values, spec_.b));
     b += column * spec_.row_bytes();
+    if (backends::is_float8(table_.dtype(spec_.b))) return fill_float8(values, column, b, out);
     for (int64_t at = 0; at < spec_.blocks(); ++at) {
       unpack(b + at * spec_.block * spec_.bits / 8, spec_.bits, spec_.block, q);
       const T s = nbits_scale<T>(table_, spec_, values, column, at);
@@ -110,6 +112,16 @@ class NBitsPrepared final : public Prepared {
         for (int64_t l = 0; l < 8; ++l) w[i + l] = (static_cast<T>(q[i + l]) - z) * s;
       }
       for (; i < n; ++i) w[i] = (static_cast<T>(q[i]) - z) * s;
+    }
+  }
+
+  // Of weights that are floats already.
+  void fill_float8(const Tensor* values, int64_t column, const uint8_t* codes, T* out) const {
+    load_row(table_.dtype(spec_.b), codes, 0, spec_.k, out);
+    for (int64_t at = 0; at < spec_.blocks(); ++at) {
+      const T s = nbits_scale<T>(table_, spec_, values, column, at);
+      const int64_t end = std::min((at + 1) * spec_.block, spec_.k);
+      for (int64_t k = at * spec_.block; k < end; ++k) out[k] *= s;
     }
   }
 

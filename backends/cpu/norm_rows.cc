@@ -12,6 +12,7 @@
 #include <limits>
 
 #include "backends/cpu/math-inl.h"
+#include "backends/cpu/elementwise_tiles.h"
 #include "backends/cpu/norm_rows.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -359,6 +360,9 @@ void load_floats(nef_dtype dtype, const void* src, int64_t offset, int64_t n, fl
     HWY_DYNAMIC_DISPATCH(widen_half)(bits, n, out);
   } else if (dtype == NEF_BFLOAT16) {
     HWY_DYNAMIC_DISPATCH(widen_brain)(bits, n, out);
+  } else if (backends::is_float8(dtype)) {
+    const auto* codes = static_cast<const uint8_t*>(src) + offset;
+    find_cast_fn(dtype, NEF_FLOAT32)({out, {codes}, static_cast<size_t>(n), 0, 0});
   } else if (dtype == NEF_FLOAT64) {
     const double* x = static_cast<const double*>(src) + offset;
     for (int64_t i = 0; i < n; ++i) out[i] = static_cast<float>(x[i]);

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "backends/cpu/elementwise_tiles.h"
 #include "backends/cpu/norm_rows.h"
 #include "backends/cpu/quant.h"
 #include "backends/cpu/quant_round.h"
@@ -73,7 +74,8 @@ void round_chunk(const float* x, const float* scale, const float* zero, int64_t 
 
 // `n` elements from `offset`, one after the other or the same one; the rest of the chunk is `fill`.
 void load_chunk(const View& v, int64_t offset, int64_t step, int64_t n, float fill, float* out) {
-  if (step == 1 && is_float_dtype(v.dtype) && v.dtype != NEF_FLOAT64) {
+  const bool floats = is_float_dtype(v.dtype) || backends::is_float8(v.dtype);
+  if (step == 1 && floats && v.dtype != NEF_FLOAT64) {
     load_floats(v.dtype, v.data, offset, n, out);
   } else if (step == 1) {
     for (int64_t i = 0; i < n; ++i) out[i] = static_cast<float>(number_at(v, offset + i));
@@ -128,14 +130,12 @@ template <typename Format>
 void quantize_float8_fast(const View& x, const View& scale, bool saturate, const QuantLayout& q,
                           int64_t begin, int64_t end, uint8_t* y) {
   float xs[kChunk], scales[kChunk];
-  uint8_t codes[kChunk];
+  const TileFn narrow = find_cast_fn(NEF_FLOAT32, Format::kDtype);
   for_runs(q, begin, end, [&](int64_t at, int64_t n, int64_t s, int64_t step) {
     load_chunk(x, at, 1, n, 0, xs);
     load_chunk(scale, s, step, n, 1, scales);
-    for (int64_t i = 0; i < kChunk; ++i) {
-      codes[i] = backends::float8_from_float<Format>(xs[i] / scales[i], saturate);
-    }
-    std::copy_n(codes, n, y + at);
+    for (int64_t i = 0; i < kChunk; ++i) xs[i] /= scales[i];
+    narrow({y + at, {xs}, static_cast<size_t>(n), saturate ? 1.0 : 0.0, 0});
   });
 }
 
@@ -195,13 +195,13 @@ void dequantize_exact(const View& x, const View& scale, const View* zero, const 
   });
 }
 
-// `number` gives element i of x, exactly.
-template <typename Number>
-void dequantize_fast(const Number& number, const View& scale, const View* zero,
+// `load` gives the n elements of x from `at` on, exactly.
+template <typename Load>
+void dequantize_fast(const Load& load, const View& scale, const View* zero,
                      const QuantLayout& q, int64_t begin, int64_t end, const View& y) {
   float xs[kChunk] = {}, scales[kChunk], zeros[kChunk] = {};
   for_runs(q, begin, end, [&](int64_t at, int64_t n, int64_t s, int64_t step) {
-    for (int64_t i = 0; i < n; ++i) xs[i] = number(at + i);
+    load(at, n, xs);
     load_chunk(scale, s, step, n, 1, scales);
     if (zero != nullptr) load_chunk(*zero, s, step, n, 0, zeros);
     for (int64_t i = 0; i < kChunk; ++i) xs[i] = (xs[i] - zeros[i]) * scales[i];
@@ -218,22 +218,22 @@ void run_dequantize(const Call& c) {
   const View* zero = c.has(2) ? &zero_view : nullptr;
   // The difference of narrow integers is exact in float32.
   const bool fast = x.dtype != NEF_INT32 && scale.dtype != NEF_FLOAT64 && y.dtype != NEF_FLOAT64;
-  const auto apply = [&](bool as_floats, const auto& number) {
+  const auto apply = [&](bool as_floats, const auto& load) {
     parallel_for(x.count, kGrain, [&](int64_t begin, int64_t end) {
-      if (as_floats) dequantize_fast(number, scale, zero, q, begin, end, y);
+      if (as_floats) dequantize_fast(load, scale, zero, q, begin, end, y);
       else dequantize_exact(x, scale, zero, q, begin, end, y);
     });
   };
   if (backends::is_float8(x.dtype)) {
-    return backends::with_float8(x.dtype, [&]<class Format>(Format) {
-      const auto* codes = reinterpret_cast<const uint8_t*>(x.data);
-      apply(fast && zero == nullptr,
-            [=](int64_t i) { return backends::kFloat8Table<Format>.at[codes[i]]; });
+    return apply(fast && zero == nullptr, [&](int64_t at, int64_t n, float* out) {
+      load_floats(x.dtype, x.data, at, n, out);
     });
   }
   with_int_type(x.dtype, [&]<class X>(X) {
     const auto* numbers = reinterpret_cast<const X*>(x.data);
-    apply(fast, [=](int64_t i) { return static_cast<float>(numbers[i]); });
+    apply(fast, [=](int64_t at, int64_t n, float* out) {
+      for (int64_t i = 0; i < n; ++i) out[i] = static_cast<float>(numbers[at + i]);
+    });
   });
 }
 

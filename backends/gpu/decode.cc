@@ -14,7 +14,7 @@ constexpr int64_t kMostRows = 4;
 constexpr int64_t kWarps = 16, kThreads = 32 * kWarps;
 constexpr int64_t kSlot = 2048;  // bytes
 constexpr int64_t kMostSlots = 4;
-constexpr int64_t kBlock = 32;  // packed weights of one scale
+constexpr int64_t kLeastBlock = 32, kMostBlock = 256;  // packed weights of one scale
 
 class Gemv : public Stage {
  public:
@@ -25,7 +25,8 @@ class Gemv : public Stage {
     std::vector<const Node*> products;
     std::vector<const Node*> tail;
     int32_t x = -1, out = -1;
-    int64_t k = 0, n = 0, bits = 16;
+    int64_t k = 0, n = 0, bits = 16, block = kLeastBlock;
+    bool float8 = false;
   };
 
   Gemv(const Region& region, Parts parts, const DeviceInfo& device)
@@ -130,7 +131,7 @@ class Gemv : public Stage {
   int64_t shared_of(int64_t padded, int64_t slots) const {
     const int64_t share = 32 * 16 / parts_.bits,
                   vectors = (parts_.k / 8 + share - 1) / share * share;
-    const int64_t scales = parts_.bits == 16 ? 0 : kSlot * 8 / parts_.bits / kBlock * 2;
+    const int64_t scales = parts_.bits == 16 ? 0 : kSlot * 8 / parts_.bits / parts_.block * 2;
     return kWarps * slots * (kSlot + scales + 8) + padded * (vectors * 16 + kWarps * 8);
   }
   // As many as fit: the depth of the ring hardly matters from two on.
@@ -175,6 +176,8 @@ class Gemv : public Stage {
                                {"C", std::to_string(products_.size())},
                                {"K", std::to_string(parts_.k)},
                                {"BITS", std::to_string(parts_.bits)},
+                               {"BLOCK", std::to_string(parts_.block)},
+                               {"FLOAT8", parts_.float8 ? "1" : "0"},
                                {"NORM", scale_ >= 0 ? "1" : "0"}});
   }
 
@@ -202,22 +205,27 @@ bool is_weight_product(const Region& region, const Node& node) {
   return true;
 }
 
-// The same with packed weights: 4 or 8 bits, blocks of 32, the middle standing for zero.
+// The same with packed weights: 4 or 8 bits, the middle standing for zero, or float8_e4m3fn (whose
+// sums stay within 16-bit floats), in blocks whose scales the copy engine takes (16 bytes).
 bool is_packed_product(const Region& region, const Node& node) {
   if (node.op != NEF_OP_MATMUL_NBITS) return false;
   if (node.has_input(3) || node.has_input(4) || node.has_input(5)) return false;
   const Value& x = region.input(node, 0);
   const int64_t bits = nef_attr_int(node.attrs(), NEF_MATMUL_NBITS_BITS, 4);
-  return is_narrow(x.dtype) && region.input(node, 2).dtype == x.dtype &&
+  const int64_t block = nef_attr_int(node.attrs(), NEF_MATMUL_NBITS_BLOCK_SIZE, 0);
+  const int64_t most = bits == 8 ? kMostBlock : kLeastBlock;
+  return region.input(node, 1).dtype != NEF_FLOAT8_E5M2 && is_narrow(x.dtype) && region.input(node, 2).dtype == x.dtype &&
          region.input(node, 1).kind == NEF_VALUE_CONSTANT &&
          region.input(node, 2).kind == NEF_VALUE_CONSTANT && (bits == 4 || bits == 8) &&
-         nef_attr_int(node.attrs(), NEF_MATMUL_NBITS_BLOCK_SIZE, 0) == kBlock &&
-         nef_attr_int(node.attrs(), NEF_MATMUL_NBITS_K, 0) % 256 == 0;
+         block >= kLeastBlock && block <= most &&
+         nef_attr_int(node.attrs(), NEF_MATMUL_NBITS_K, 0) % (8 * block) == 0;
 }
 
-// What a product with a constant sums over, how wide its result is, and the bits of a weight.
+// What a product with a constant sums over, how wide its result is, and how a weight is stored.
 struct Extent {
   int64_t k, n, bits;
+  int64_t block = kLeastBlock;
+  bool float8 = false;
   bool operator==(const Extent&) const = default;
 };
 
@@ -253,7 +261,9 @@ bool Gemv::matches(const Region& region, Parts& parts) {
     if (p.op == NEF_OP_MATMUL_NBITS) {
       return {nef_attr_int(p.attrs(), NEF_MATMUL_NBITS_K, 0),
               nef_attr_int(p.attrs(), NEF_MATMUL_NBITS_N, 0),
-              nef_attr_int(p.attrs(), NEF_MATMUL_NBITS_BITS, 4)};
+              nef_attr_int(p.attrs(), NEF_MATMUL_NBITS_BITS, 4),
+              nef_attr_int(p.attrs(), NEF_MATMUL_NBITS_BLOCK_SIZE, 0),
+              is_float8(region.input(p, 1).dtype)};
     }
     const Value& w = region.input(p, 1);
     return is_turned(p) ? Extent{w.dims[0], w.dims[1], 16} : Extent{w.dims[1], w.dims[0], 16};
@@ -262,6 +272,8 @@ bool Gemv::matches(const Region& region, Parts& parts) {
   parts.k = all.k;
   parts.n = all.n;
   parts.bits = all.bits;
+  parts.block = all.block;
+  parts.float8 = all.float8;
   if (parts.k <= 0 || parts.n <= 0 || parts.k % 8 != 0) return false;
   for (const Node* p : parts.products) {
     if (p->inputs[0] != parts.x || !(extent(*p) == all)) return false;

@@ -28,7 +28,7 @@ DEV $R$ finish($ARGS$) {
 $BODY$}
 struct GemvP { $O$* y; const T* x; const T* scale; const u8* w[$C$]; const T* scales[$C$]; $EXTERNALS$ i64 rows; i64 n; i64 slots; f64 epsilon; f64 alpha[$C$]; };
 // Bits of a weight; weights of a slot; groups of 8 numbers of x that go with 16 bytes of weights.
-constexpr i32 kBits = $BITS$, kElements = 2048 * 8 / kBits, kShare = 16 / kBits, kBlock = 32;
+constexpr i32 kBits = $BITS$, kElements = 2048 * 8 / kBits, kShare = 16 / kBits, kBlock = $BLOCK$;
 constexpr i32 kVectors = $K$ / 8, kWhole = (kVectors + 32 * kShare - 1) / (32 * kShare) * (32 * kShare);
 constexpr i32 kBlocks = ($K$ + kElements - 1) / kElements, kLast = $K$ - (kBlocks - 1) * kElements;
 constexpr u32 kScaleBytes = kBits == 16 ? 0 : kElements / kBlock * 2, kSlotBytes = 2048 + kScaleBytes;
@@ -38,6 +38,9 @@ DEV u32 less(u32 a, u32 b) { u32 r; asm("sub.rn.f16x2 %0, %1, %2;" : "=r"(r) : "
 DEV u32 added(u32 a, u32 b, u32 c) { u32 r; asm("fma.rn.f16x2 %0, %1, %2, %3;" : "=r"(r) : "r"(a), "r"(b), "r"(c)); return r; }
 DEV f32 total(u32 v) { f16 a, b; a.v = u16(v); b.v = u16(v >> 16); return wide(a) + wide(b); }
 DEV u32 bytes_of(u32 q, u32 which) { u32 r; asm("prmt.b32 %0, %1, 0x64646464, %2;" : "=r"(r) : "r"(q), "r"(which)); return r; }
+#if $FLOAT8$
+DEV u32 halves_of(u16 v) { u32 r; asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(r) : "h"(v)); return r; }
+#endif
 // Sixteen bytes of weights times numbers of x: whole numbers in 16-bit floats, in short sums.
 DEV f32 packed_dot(const V4& w, u32 x_at) {
   u32 a = 0, b = 0;
@@ -48,8 +51,13 @@ DEV f32 packed_dot(const V4& w, u32 x_at) {
 #pragma unroll
     for (i32 e = 0; e < 2; ++e) {
       const u32 q = w.e[2 * half + e];
+#if $FLOAT8$
+      a = added(halves_of(u16(q)), x.e[2 * e], a);
+      b = added(halves_of(u16(q >> 16)), x.e[2 * e + 1], b);
+#else
       a = added(less(bytes_of(q, 0x4140), 0x64806480u), x.e[2 * e], a);
       b = added(less(bytes_of(q, 0x4342), 0x64806480u), x.e[2 * e + 1], b);
+#endif
     }
   }
 #else
@@ -233,7 +241,7 @@ template <int M> DEV void gemv(const GemvP& p) {
 #pragma unroll
         for (i32 v = 0; v < 4; ++v) {
           T scale_of_group;
-          asm volatile("ld.shared.u16 %0, [%1];" : "=h"(scale_of_group.v) : "r"(slot + 2048 + (v * 32 + lane) / (kBits == 8 ? 2 : 1) * 2) : "memory");
+          asm volatile("ld.shared.u16 %0, [%1];" : "=h"(scale_of_group.v) : "r"(slot + 2048 + (v * 32 + lane) * (128 / kBits) / kBlock * 2) : "memory");
           by[v] = ld(scale_of_group);
         }
 #endif

@@ -115,7 +115,7 @@ DEV Column column_of(const P& p, i64 column) { return {column, p.b + column * p.
 DEV E load_a(const P& p, i64 row, i64 k) { return E(ld(p.a[row * p.k + k])); }
 DEV E load_b(const P& p, i64 k, const Column& c) {
   const u32 at = u32(k) / u32(p.block);
-  return (E(unpacked(c.row, k, p.bits)) - zero_of(p, c.at, at)) * E(ld(p.scales[c.at * p.blocks + at]));
+  return $WEIGHT$ * E(ld(p.scales[c.at * p.blocks + at]));
 }
 DEV void finish(const P& p, i64 row, i64 column, C sum) {
   if (p.bias) sum += C(ld(p.bias[column]));
@@ -142,6 +142,42 @@ NEF_KERNEL(few_rows, P) {
 }
 )device";
 
+// Many rows: the weights in the dtype of a first, then a product by a library.
+constexpr const char* kWiden = R"device(
+NEF_KERNEL(widen, P) {
+  const i64 n = p.n * p.k;
+  for (i64 i = thread_id(); i < n; i += thread_count()) {
+    const i64 column = i / p.k;
+    st(((X*)p.y)[i], load_b(p, i % p.k, column_of(p, column)));
+  }
+}
+)device";
+constexpr int64_t kFewRows = 4;
+
+bool widens(const Call& c) {
+  const int64_t n = c.attr_int(NEF_MATMUL_NBITS_N);
+  return c.type() != NEF_FLOAT64 && n > 0 && c.out().count() / n > kFewRows;
+}
+size_t packed_scratch(const Call& c) {
+  if (!widens(c)) return 0;
+  return static_cast<size_t>(c.attr_int(NEF_MATMUL_NBITS_N) * c.attr_int(NEF_MATMUL_NBITS_K)) *
+         c.element_size();
+}
+void multiply_wide(const Call& c, int64_t m, int64_t n, int64_t k) {
+  Gemm g;
+  g.dtype = c.type();
+  g.m = m;
+  g.n = n;
+  g.k = g.lda = g.ldb = k;
+  g.ldd = n;
+  g.trans_b = true;
+  g.a = c.from(0);
+  g.b = c.scratch();
+  g.bias = c.from(4);
+  g.d = c.to();
+  c.run().device.gemm(g, c.run().stream);
+}
+
 std::string packed_source(const Region& region, const Node& node) {
   const nef_dtype x = region.input(node, 0).dtype;
   const int64_t bits = nef_attr_int(node.attrs(), NEF_MATMUL_NBITS_BITS, 4);
@@ -150,8 +186,12 @@ std::string packed_source(const Region& region, const Node& node) {
   const char* zero = is_float(zeros)
                          ? "return E(ld(p.zeros[column * p.blocks + at]));"
                          : "return E(unpacked(p.zeros + column * p.zero_bytes, at, p.bits));";
-  return fill((type_text("X", x) + type_text("Z", zeros) + kPacked + kTile).c_str(),
-              {{"E", x == NEF_FLOAT64 ? "f64" : "f32"}, {"ZERO", zero}});
+  const nef_dtype b = region.input(node, 1).dtype;
+  const std::string weight = is_float8(b)
+                                 ? std::string("E(wide(") + memory_type(b) + "{c.row[k]}))"
+                                 : "(E(unpacked(c.row, k, p.bits)) - zero_of(p, c.at, at))";
+  return fill((type_text("X", x) + type_text("Z", zeros) + kPacked + kWiden + kTile).c_str(),
+              {{"E", x == NEF_FLOAT64 ? "f64" : "f32"}, {"ZERO", zero}, {"WEIGHT", weight}});
 }
 
 void launch_packed(const Call& c, Module* module) {
@@ -160,19 +200,27 @@ void launch_packed(const Call& c, Module* module) {
   const int64_t block = c.attr_int(NEF_MATMUL_NBITS_BLOCK_SIZE), blocks = (k + block - 1) / block;
   const int64_t count = c.out().count(), m = n == 0 ? 0 : count / n;
   if (count == 0) return;
-  Params p;
-  p.add(c.to());
-  for (size_t i = 0; i < 5; ++i) p.add(c.from(i));
-  p.add(m).add(n).add(k).add(bits).add(block).add(blocks);
-  p.add(blocks * block * bits / 8).add((blocks * bits + 7) / 8);
-  if (m <= 4) return c.launch(*module, "few_rows", grid_for(n * 32), p);
+  const auto params = [&](char* y) {
+    Params p;
+    p.add(y);
+    for (size_t i = 0; i < 5; ++i) p.add(c.from(i));
+    p.add(m).add(n).add(k).add(bits).add(block).add(blocks);
+    return p.add(blocks * block * bits / 8).add((blocks * bits + 7) / 8);
+  };
+  const Params p = params(c.to());
+  if (m <= kFewRows) return c.launch(*module, "few_rows", grid_for(n * 32), p);
+  if (widens(c) && c.run().device.has_gemm(c.type())) {
+    c.launch(*module, "widen", grid_for(n * k), params(c.scratch()));
+    return multiply_wide(c, m, n, k);
+  }
   c.launch(*module, "tile", tile_grid(m, n, 1), p);
 }
 
 constexpr OpKernel kKernels[] = {
     {NEF_OP_MATMUL_INTEGER, "integer product", integer_source, launch_integer},
     {NEF_OP_QLINEAR_MATMUL, "quantised product", integer_source, launch_integer},
-    {NEF_OP_MATMUL_NBITS, "product of packed weights", packed_source, launch_packed},
+    {NEF_OP_MATMUL_NBITS, "product of packed weights", packed_source, launch_packed,
+     packed_scratch},
 };
 
 }  // namespace

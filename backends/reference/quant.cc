@@ -228,8 +228,12 @@ void run_matmul_nbits(const Call& c) {
     double sum = c.has(4) ? load_float(c.in(4), j) : 0;
     for (int64_t p = 0; p < k; ++p) {
       const int64_t at = p / block;
-      const auto q = static_cast<double>(unpacked(b, j, blocks * block * bits / 8, p, bits));
-      sum += load_float(a, row * k + p) * (q - zero(j, at)) * load_float(scales, j * blocks + at);
+      const double weight =
+          is_float8(b.dtype)
+              ? load_float(b, j * blocks * block + p)
+              : static_cast<double>(unpacked(b, j, blocks * block * bits / 8, p, bits)) -
+                    zero(j, at);
+      sum += load_float(a, row * k + p) * weight * load_float(scales, j * blocks + at);
     }
     store_float(y, o, sum);
   }

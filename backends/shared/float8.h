@@ -51,24 +51,6 @@ constexpr float float_from_float8(uint8_t code) {
                               fraction << (23 - Format::kMantissa));
 }
 
-// Whole numbers only, and one addition that rounds: loops over it become vector code.
-template <typename Format>
-inline uint8_t float8_from_float(float value, bool saturate) {
-  constexpr uint32_t kShift = 23 - Format::kMantissa;
-  constexpr uint32_t kLeast = static_cast<uint32_t>(127 + Format::kMinExponent);
-  // Adding this lines the last bit up with the unit of the subnormal numbers.
-  constexpr float kAlign = std::bit_cast<float>((kLeast - Format::kMantissa + 23) << 23);
-  const uint32_t bits = std::bit_cast<uint32_t>(value), magnitude = bits & 0x7fffffffu;
-  const uint32_t rounded = magnitude + ((1u << (kShift - 1)) - 1) + (magnitude >> kShift & 1u);
-  const uint32_t normal = (rounded >> kShift) - ((kLeast - 1) << Format::kMantissa);
-  const float aligned = std::bit_cast<float>(magnitude) + kAlign;
-  const uint32_t small = std::bit_cast<uint32_t>(aligned) - std::bit_cast<uint32_t>(kAlign);
-  uint32_t code = magnitude < kLeast << 23 ? small : normal;
-  code = code > Format::kLargest ? (saturate ? Format::kLargest : Format::kBeyond) : code;
-  code = magnitude > 0x7f800000u ? 0x7fu : code;
-  return static_cast<uint8_t>(code | (bits >> 24 & 0x80u));
-}
-
 template <typename Format>
 inline uint8_t float8_from_double(double value, bool saturate) {
   const uint8_t sign = std::signbit(value) ? 0x80 : 0;
@@ -92,18 +74,5 @@ inline float float_from_float8(nef_dtype t, uint8_t code) {
 inline uint8_t float8_from_double(nef_dtype t, double value, bool saturate) {
   return with_float8(t, [&]<typename F>(F) { return float8_from_double<F>(value, saturate); });
 }
-
-// All numbers of a format, by code.
-template <typename Format>
-struct Float8Table {
-  float at[256];
-  constexpr Float8Table() : at() {
-    for (unsigned code = 0; code < 256; ++code) {
-      at[code] = float_from_float8<Format>(static_cast<uint8_t>(code));
-    }
-  }
-};
-template <typename Format>
-inline constexpr Float8Table<Format> kFloat8Table;
 
 }  // namespace nef::backends

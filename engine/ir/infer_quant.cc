@@ -172,6 +172,12 @@ void infer_matmul_nbits(InferContext& c) {
   if (bits != 2 && bits != 4 && bits != 8) {
     c.fail(NEF_INVALID_ARGUMENT, cat("bits must be 2, 4 or 8, got ", bits));
   }
+  const bool float8 = dtype_is_float8(c.in[1].dtype);
+  if (float8 && (bits != 8 || c.has(3))) {
+    c.fail(NEF_INVALID_ARGUMENT,
+           cat("b of ", dtype_name(c.in[1].dtype), " takes 8 bits and no zero_points, got ", bits,
+               c.has(3) ? " bits and zero_points" : " bits"));
+  }
   const bool power = block >= 8 && block <= (1 << 16) && (block & (block - 1)) == 0;
   if (!power) {
     c.fail(NEF_INVALID_ARGUMENT,

@@ -1376,7 +1376,7 @@ constexpr AttrSpec kQLinearConvAttrs[] = {
 };
 constexpr InputSpec kMatMulNBitsInputs[] = {
     {"a", 0x3c00, 0, false, false, false},
-    {"b", 0x0008, 255, false, false, false},
+    {"b", 0xc008, 255, false, false, false},
     {"scales", 0x3c00, 0, false, false, false},
     {"zero_points", 0x3c08, 1, true, false, false},
     {"bias", 0x3c00, 0, true, false, false},

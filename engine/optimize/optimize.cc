@@ -9,8 +9,8 @@ namespace nef::optimize {
 
 namespace {
 
-// Products take transposed weights as they are, so transposes meet them before constants fold: a
-// copy would take memory for as long as the program. Constants fold before anything looks for
+// Products take transposed weights, and weights of float8, as they are, so these meet them before
+// constants fold: a copy would take memory for as long as the program. Constants fold before anything looks for
 // patterns in them; cse comes after the patterns, which do not mind sharing, and leaves dead nodes
 // to "dead".
 const Pass kPasses[] = {
@@ -18,6 +18,8 @@ const Pass kPasses[] = {
      nullptr},
     {"simplify", "merges transposes and reshapes, folds transposes into matmul", simplify,
      can_simplify},
+    {"weights", "multiplies by weights of float8 as they are stored", match_weights,
+     can_have_weights},
     {"fold", "computes constants and shape arithmetic ahead of time", fold_constants, can_fold},
     {"blocks", "moves constants into blocks, replaces an if whose condition is known",
      simplify_blocks, holds_blocks},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cases of quantised tensors.
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "tests/conformance/cases.h"
@@ -265,6 +266,45 @@ void add_qlinear_conv(CaseList& out) {
   }
 }
 
+void add_float8_weights(nef_dtype t, CaseList& out) {
+  const nef_op op = NEF_OP_MATMUL_NBITS;
+  struct Shape {
+    Dims a;
+    int64_t n, block;
+  };
+  const Shape shapes[] = {{{1, 32}, 5, 16},     {{32}, 3, 32},        {{3, 40}, 7, 16},
+                          {{2, 5, 70}, 33, 32}, {{20, 128}, 65, 128}, {{0, 16}, 4, 16},
+                          {{9, 1024}, 3, 256},  {{1, 8}, 1, 8},       {{4, 600}, 6, 512}};
+  for (nef_dtype weights : {NEF_FLOAT8_E4M3FN, NEF_FLOAT8_E5M2}) {
+    for (const Shape& s : shapes) {
+      const int64_t k = s.a.back(), blocks = (k + s.block - 1) / s.block;
+      const auto words = attrs(op)
+                             .set_int(NEF_MATMUL_NBITS_K, k)
+                             .set_int(NEF_MATMUL_NBITS_N, s.n)
+                             .set_int(NEF_MATMUL_NBITS_BITS, 8)
+                             .set_int(NEF_MATMUL_NBITS_BLOCK_SIZE, s.block)
+                             .build();
+      const Tensor a = make(t, s.a, Fill::Unit, 1), scales = make(t, {s.n, blocks}, Fill::Unit, 3);
+      const Tensor b = make(weights, {s.n, blocks, s.block}, Fill::Small, 2);
+      const bool half = t == NEF_FLOAT16 || t == NEF_BFLOAT16;
+      const Tolerance tolerance{half ? 2.0 : 4.0,
+                                half ? 4 * std::sqrt(static_cast<double>(k)) : static_cast<double>(k)};
+      const std::string name =
+          dims_name(s.a) + "_" + std::to_string(s.n) + "_float8_" + std::to_string(weights);
+      out.push_back(single(name, op, {a, b, scales}, words, tolerance));
+      out.push_back(single(name + "_bias", op, {a, b, scales, {}, make(t, {s.n}, Fill::Unit, 5)},
+                           words, tolerance));
+      // NaN and infinities reach their columns, and no other.
+      Tensor special = b;
+      if (special.bytes.empty()) continue;
+      special.bytes[0] = 0x7f;
+      special.bytes[static_cast<size_t>((s.n - 1) * blocks * s.block)] = 0xfc;
+      out.push_back(single(name + "_special", op, {a, special, scales}, words,
+                           {tolerance.ulps, std::max(tolerance.magnitude, 1000.0)}));
+    }
+  }
+}
+
 void add_matmul_nbits(CaseList& out) {
   const nef_op op = NEF_OP_MATMUL_NBITS;
   struct Shape {
@@ -275,6 +315,7 @@ void add_matmul_nbits(CaseList& out) {
                           {{2, 5, 70}, 33, 32}, {{20, 128}, 65, 128}, {{0, 16}, 4, 16},
                           {{9, 1024}, 3, 64},   {{1, 8}, 1, 8}};
   for (nef_dtype t : allowed_dtypes(op)) {
+    add_float8_weights(t, out);
     for (int64_t bits : {2, 4, 8}) {
       for (const Shape& s : shapes) {
         const int64_t k = s.a.back(), blocks = (k + s.block - 1) / s.block;

@@ -188,27 +188,39 @@ void add_gated_products(nef_dtype t, CaseList& out) {
 }
 
 // A product with packed weights, and a residual.
+struct PackedWeights {
+  nef_dtype dtype;
+  int64_t bits, block;
+};
 void add_packed_products(nef_dtype t, CaseList& out) {
-  constexpr int64_t kK = 512, kN = 40, kBlock = 32;
-  for (int64_t bits : {4, 8}) {
+  constexpr int64_t kK = 1024, kN = 40;
+  for (const PackedWeights& p : {PackedWeights{NEF_UINT8, 4, 32},
+                                 {NEF_UINT8, 8, 32},
+                                 {NEF_UINT8, 8, 64},
+                                 {NEF_FLOAT8_E4M3FN, 8, 32},
+                                 {NEF_FLOAT8_E4M3FN, 8, 128},
+                                 {NEF_FLOAT8_E5M2, 8, 32}}) {
     for (const Dims& dims : {Dims{1, 1, kK}, Dims{3, kK}, Dims{2, 9, kK}}) {
-      CaseBuilder b("packed" + std::to_string(bits) + "_" + dims_name(dims));
+      CaseBuilder b("packed" + std::to_string(p.dtype) + "_" + std::to_string(p.bits) + "_" +
+                    std::to_string(p.block) + "_" + dims_name(dims));
       const int32_t x = b.input(make(t, dims, Fill::Small, 1));
+      const Fill fill = p.dtype == NEF_UINT8 ? Fill::Extreme : Fill::Small;
       const int32_t w =
-          b.input(make(NEF_UINT8, {kN, kK / kBlock, kBlock * bits / 8}, Fill::Extreme, 2));
-      const int32_t scales = b.input(make(t, {kN, kK / kBlock}, Fill::Unit, 3));
+          b.input(make(p.dtype, {kN, kK / p.block, p.block * p.bits / 8}, fill, 2));
+      const int32_t scales = b.input(make(t, {kN, kK / p.block}, Fill::Unit, 3));
       const int32_t y = b.node(NEF_OP_MATMUL_NBITS, {x, w, scales},
                                attrs(NEF_OP_MATMUL_NBITS)
                                    .set_int(NEF_MATMUL_NBITS_K, kK)
                                    .set_int(NEF_MATMUL_NBITS_N, kN)
-                                   .set_int(NEF_MATMUL_NBITS_BITS, bits)
-                                   .set_int(NEF_MATMUL_NBITS_BLOCK_SIZE, kBlock)
+                                   .set_int(NEF_MATMUL_NBITS_BITS, p.bits)
+                                   .set_int(NEF_MATMUL_NBITS_BLOCK_SIZE, p.block)
                                    .build())[0];
       Dims result = dims;
       result.back() = kN;
       b.node(NEF_OP_ADD, {b.input(make(t, result, Fill::Unit, 4)), y});
       // The sums grow with the weights, and each of their parts is rounded.
-      out.push_back(finish(b, NEF_REGION_CHAIN, {4, bits == 8 ? 1024.0 : 64.0}));
+      const bool bytes = p.dtype == NEF_UINT8 && p.bits == 8;
+      out.push_back(finish(b, NEF_REGION_CHAIN, {4, bytes ? 1024.0 : 64.0}));
     }
   }
 }

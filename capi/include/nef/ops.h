@@ -2560,10 +2560,11 @@ NEF_API NEF_NODISCARD nef_status* nef_qlinear_conv(
  * of 2, 4 or 8 bits in blocks along k: b is [n, blocks, block_size * bits / 8], the lowest bits
  * first, scales one per block [n * blocks] or [n, blocks], and a weight (q - zero point) * scale.
  * zero_points are floats like scales, or packed like b, each row padded to bytes: [n, ceil(blocks
- * * bits / 8)] or flat; 2^(bits - 1) when absent.
+ * * bits / 8)] or flat; 2^(bits - 1) when absent. With b of a float8 (bits is 8) a weight is q *
+ * scale, and there are no zero points.
  *
  * \param a float16, bfloat16, float32 or float64
- * \param b uint8
+ * \param b uint8, float8_e4m3fn or float8_e5m2
  * \param scales float16, bfloat16, float32 or float64
  * \param zero_points uint8, float16, bfloat16, float32 or float64; NULL means absent
  * \param bias float16, bfloat16, float32 or float64; NULL means absent

@@ -127,6 +127,100 @@ class Patterns : public ::testing::Test {
   build::Builder builder{graph};
 };
 
+// Weights of float8 [rows, columns], scaled.
+class StoredWeights : public Patterns {
+ protected:
+  static constexpr int64_t kDepth = 768, kColumns = 600;
+
+  ValueId codes(nef_dtype dtype, std::vector<int64_t> dims) {
+    const size_t n = static_cast<size_t>(ir::element_count(dims));
+    auto buffer = ir::Buffer::allocate(n);
+    std::mt19937 random(3);
+    auto* to = static_cast<uint8_t*>(buffer->data());
+    // Numbers of moderate size in either format.
+    for (size_t i = 0; i < n; ++i) to[i] = (random() % 2 != 0 ? 0x80 : 0) | (0x20 + random() % 0x20);
+    return graph.add_constant(dtype, dims, buffer);
+  }
+  ValueId scales(std::vector<int64_t> dims) {
+    std::vector<float> data(static_cast<size_t>(ir::element_count(dims)));
+    for (size_t i = 0; i < data.size(); ++i) data[i] = 0.25f + static_cast<float>(i % 13) / 16;
+    return constant(dims, data);
+  }
+  ValueId dequantised(ValueId w, ValueId scale, int64_t axis, int64_t block, ValueId zero = kNone) {
+    const ValueId in[3] = {w, scale, zero};
+    return builder.value(NEF_OP_DEQUANTIZE_LINEAR, {in, zero == kNone ? size_t{2} : size_t{3}},
+                         ir::AttrBuilder(NEF_OP_DEQUANTIZE_LINEAR)
+                             .set_int(NEF_DEQUANTIZE_LINEAR_AXIS, axis)
+                             .set_int(NEF_DEQUANTIZE_LINEAR_BLOCK_SIZE, block)
+                             .build());
+  }
+  // The product of x with them, and what has become of it.
+  void expect(ValueId y, bool found) {
+    graph.add_output("y", y);
+    EXPECT_EQ(count(optimised(), NEF_OP_MATMUL_NBITS), found ? 1u : 0u);
+    EXPECT_LT(difference(), 5e-3f);  // of sums that reach hundreds, bytes thousands
+    graph = Graph();
+  }
+};
+
+TEST_F(StoredWeights, ScalesOfEveryForm) {
+  const std::vector<int64_t> dims = {kDepth, kColumns};
+  for (nef_dtype t : {NEF_FLOAT8_E4M3FN, NEF_FLOAT8_E5M2}) {
+    expect(op(NEF_OP_MATMUL, {input("x", {5, kDepth}), dequantised(codes(t, dims), scales({}), 1, 0)}),
+           true);
+    expect(op(NEF_OP_MATMUL,
+              {input("x", {2, 3, kDepth}), dequantised(codes(t, dims), scales({kColumns}), -1, 0)}),
+           true);
+    for (int64_t block : {32, 96, 256, 384}) {
+      const ValueId s = scales({kDepth / block, kColumns});
+      expect(op(NEF_OP_MATMUL, {input("x", {kDepth}), dequantised(codes(t, dims), s, 0, block)}), true);
+    }
+  }
+}
+
+TEST_F(StoredWeights, GemmAndTransposedOnes) {
+  const std::vector<int64_t> dims = {kColumns, kDepth};
+  const nef_dtype t = NEF_FLOAT8_E4M3FN;
+  const ValueId bias = scales({kColumns});
+  const ValueId in[3] = {input("x", {4, kDepth}), dequantised(codes(t, dims), scales({kColumns}), 0, 0),
+                         bias};
+  expect(builder.value(NEF_OP_GEMM, in,
+                       ir::AttrBuilder(NEF_OP_GEMM).set_int(NEF_GEMM_TRANS_B, 1).build()),
+         true);
+  const ValueId s = scales({kColumns, kDepth / 64});
+  expect(op(NEF_OP_MATMUL,
+            {input("x", {4, kDepth}), transpose(dequantised(codes(t, dims), s, 1, 64), {1, 0})}),
+         true);
+  // Zero points that are zeros change nothing.
+  auto zero = ir::Buffer::allocate(1);
+  *static_cast<uint8_t*>(zero->data()) = 0x80;
+  expect(op(NEF_OP_MATMUL, {input("x", {4, kDepth}),
+                            dequantised(codes(t, {kDepth, kColumns}), scales({}), 1, 0,
+                                        graph.add_constant(t, {}, zero))}),
+         true);
+}
+
+TEST_F(StoredWeights, WhatStaysAsItIs) {
+  const std::vector<int64_t> dims = {kDepth, kColumns};
+  const nef_dtype t = NEF_FLOAT8_E4M3FN;
+  const ValueId x = input("x", {4, kDepth});
+  expect(op(NEF_OP_MATMUL, {x, dequantised(codes(t, dims), scales({kDepth}), 0, 0)}), false);
+  expect(op(NEF_OP_MATMUL, {input("x", {4, 64}), dequantised(codes(t, {64, 64}), scales({}), 1, 0)}),
+         false);
+  auto one = ir::Buffer::allocate(1);
+  *static_cast<uint8_t*>(one->data()) = 0x38;
+  expect(op(NEF_OP_MATMUL, {input("x", {4, kDepth}),
+                            dequantised(codes(t, dims), scales({}), 1, 0,
+                                        graph.add_constant(t, {}, one))}),
+         false);
+  expect(op(NEF_OP_MATMUL,
+            {input("x", {4, kDepth}), dequantised(codes(NEF_UINT8, dims), scales({}), 1, 0)}),
+         false);
+  const ValueId blocks = scales({kDepth, kColumns / 100});
+  expect(op(NEF_OP_MATMUL, {input("x", {4, kDepth}), dequantised(codes(t, dims), blocks, 1, 100)}),
+         false);
+}
+
 TEST_F(Patterns, GeluWithErfInAnyOrder) {
   for (const bool divided : {false, true}) {
     graph = Graph();
