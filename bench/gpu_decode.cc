@@ -14,6 +14,7 @@ struct Options {
   int64_t layers = 16, batch = 1;
   bool whole = false;  // rotary embeddings, new keys and values, a head of 32K words
   int64_t bits = 16;   // of a weight
+  bool float8 = false;
 };
 
 class Stack : public nef::bench::Graph {
@@ -28,7 +29,8 @@ class Stack : public nef::bench::Graph {
  private:
   nef_tensor* norm(nef_tensor* x) { return op("rms_normalization", {x, constant({kD}, 1, 0.2f)}); }
   nef_tensor* product(nef_tensor* x, int64_t from, int64_t to) {
-    return Graph::product(x, from, to, options_.bits);
+    return options_.float8 ? float8_product(x, from, to)
+                           : Graph::product(x, from, to, options_.bits);
   }
   nef_tensor* slice(nef_tensor* x, int64_t begin, int64_t end) {
     return op("slice", {x, ints({begin}), ints({end}), ints({2})});
@@ -76,9 +78,11 @@ class Suite {
     error("gpu_decode/error/whole/bf16/batch2", {1, 2, true});
     error("gpu_decode/error/int8/batch1", {1, 1, false, 8});
     error("gpu_decode/error/int4/batch2", {1, 2, false, 4});
+    error("gpu_decode/error/float8/batch1", {1, 1, false, 8, true});
     step("gpu_decode/bf16/batch1", {16, 1, false});
     step("gpu_decode/int8/batch1", {16, 1, false, 8});
     step("gpu_decode/int4/batch1", {16, 1, false, 4});
+    step("gpu_decode/float8/batch1", {16, 1, false, 8, true});
     step("gpu_decode/whole/bf16/batch1", {16, 1, true});
     step("gpu_decode/bf16/batch4", {16, 4, false});
     step("gpu_decode/bf16/batch16", {16, 16, false});

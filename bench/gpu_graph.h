@@ -3,8 +3,14 @@
 
 #include <nef/nef.h>
 
+#include <unistd.h>
+
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <thread>
@@ -24,7 +30,7 @@ inline void check(nef_status* st) {
   std::exit(1);
 }
 
-// Numbers within `spread` of `mean`, as bfloat16 or float32; or any bytes.
+// Numbers within `spread` of `mean`, as bfloat16 or float32; or any bytes, or floats of 8 bits.
 inline void fill(void* out, nef_dtype dtype, size_t n, float mean, float spread, uint64_t seed) {
   const size_t parts = std::max(1u, std::thread::hardware_concurrency());
   std::vector<std::thread> threads;
@@ -40,6 +46,8 @@ inline void fill(void* out, nef_dtype dtype, size_t n, float mean, float spread,
           static_cast<uint32_t*>(out)[i] = bits;
         } else if (dtype == NEF_UINT8) {
           static_cast<uint8_t*>(out)[i] = static_cast<uint8_t>(state >> 40);
+        } else if (dtype == NEF_FLOAT8_E4M3FN) {  // an eighth to almost two, either sign
+          static_cast<uint8_t*>(out)[i] = static_cast<uint8_t>(0x20 | (state >> 40 & 0x9f));
         } else {
           static_cast<uint16_t*>(out)[i] =
               static_cast<uint16_t>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
@@ -71,6 +79,30 @@ class Graph {
   nef_dtype input_dtype() const { return input_dtype_; }
   const Shape& input_shape() const { return shape_; }
   double bytes() const { return static_cast<double>(bytes_); }
+
+  // Pins nodes to devices, `on` for those of the op and `other` for the rest, in a .nef file.
+  void pin(const std::string& op, const std::string& on, const std::string& other) {
+    const std::string folder = "/tmp/nef_bench." + std::to_string(getpid());
+    const std::string path = folder + "/graph.nef";
+    std::filesystem::create_directory(folder);
+    check(nef_graph_save(graph_, path.c_str(), nullptr));
+    std::ifstream file(path);
+    std::string text((std::istreambuf_iterator<char>(file)), {});
+    const std::string mark = "\"op\":";
+    for (size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at)) {
+      const size_t begin = text.find('"', at + mark.size()) + 1;
+      const bool chosen = text.compare(begin, op.size() + 1, op + "\"") == 0;
+      const std::string pinned = "\"preferred_device\": \"" + (chosen ? on : other) + "\", ";
+      text.insert(at, pinned);
+      at += pinned.size() + mark.size();
+    }
+    nef_graph_release(graph_);
+    nef_load_options options;
+    nef_load_options_init(&options, sizeof options);
+    options.data_root = folder.c_str();
+    check(nef_graph_load_bytes(text.data(), text.size(), &options, &graph_));
+    std::filesystem::remove_all(folder);  // weights are mapped by now
+  }
 
  protected:
   nef_tensor* input(const Shape& shape, nef_dtype dtype) {
@@ -106,6 +138,14 @@ class Graph {
               {x, wrap({outputs, blocks, kBlock * bits / 8}, NEF_UINT8, 0, 0),
                constant({outputs, blocks}, scale, 0.3f * scale)},
               {{"k", inputs}, {"n", outputs}, {"bits", bits}, {"block_size", kBlock}});
+  }
+  // x times such a matrix of float8_e4m3fn with a scale for each column.
+  nef_tensor* float8_product(nef_tensor* x, int64_t inputs, int64_t outputs) {
+    constexpr float kDeviation = 0.845f;  // of what `fill` makes
+    const float scale = 1.0f / (kDeviation * std::sqrt(static_cast<float>(inputs)));
+    nef_tensor* w = wrap({inputs, outputs}, NEF_FLOAT8_E4M3FN, 0, 0);
+    nef_tensor* wide = op("dequantize_linear", {w, constant({outputs}, scale, 0.3f * scale)});
+    return op("matmul", {x, wide});
   }
   nef_tensor* ints(const Shape& values) {
     const auto n = static_cast<int64_t>(values.size());
@@ -205,6 +245,23 @@ class Program {
     nef_tensor_release(y);
     return out;
   }
+  // Seconds that copies between devices take, from the trace of a run.
+  double copy_seconds(int runs = 20) {
+    std::vector<double> samples;
+    for (int i = 0; i < runs; ++i) {
+      nef_run* run = nullptr;
+      check(nef_run_create(program_, &run));
+      nef_run_enable_trace(run);
+      check(nef_run_set_input(run, 0, x_));
+      check(nef_run_execute(run));
+      char* json = nullptr;
+      check(nef_run_trace(run, &json));
+      samples.push_back(copies_in(json));
+      nef_string_free(json);
+      nef_run_release(run);
+    }
+    return median(samples);
+  }
   // Median seconds of a run, from host memory to host memory, one after the other.
   double seconds(int runs = 100) {
     std::vector<double> samples;
@@ -229,6 +286,16 @@ class Program {
   }
 
  private:
+  // Durations of the events of that category, which stand before it.
+  static double copies_in(const std::string& json) {
+    const std::string copy = "\"cat\":\"copy\"", duration = "\"dur\":";
+    double seconds = 0;
+    for (size_t at = json.find(copy); at != std::string::npos; at = json.find(copy, at + 1)) {
+      const size_t begin = json.rfind(duration, at);
+      seconds += 1e-6 * std::atof(json.c_str() + begin + duration.size());
+    }
+    return seconds;
+  }
   void step() {
     nef_tensor* y = nullptr;
     check(nef_program_run(program_, &x_, 1, &y, 1));

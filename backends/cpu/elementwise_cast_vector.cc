@@ -99,8 +99,7 @@ struct FromFloat8 {
     const auto normal = hn::Add(shifted, hn::Set(du, (kLeast - 1) << 23));
     const auto special = hn::Or(shifted, hn::Set(du, 0x7f800000));
     const auto unit = hn::BitCast(d, hn::Set(du, (kLeast - Format::kMantissa) << 23));
-    const auto small =
-        hn::BitCast(du, hn::Mul(hn::ConvertTo(d, hn::BitCast(di, magnitude)), unit));
+    const auto small = hn::BitCast(du, hn::Mul(hn::ConvertTo(d, hn::BitCast(di, magnitude)), unit));
     auto r = hn::IfThenElse(hn::Lt(magnitude, hn::Set(du, 1u << Format::kMantissa)), small, normal);
     r = hn::IfThenElse(hn::Gt(magnitude, hn::Set(du, Format::kLargest)), special, r);
     return hn::BitCast(d, hn::Or(r, sign));
@@ -117,10 +116,9 @@ struct ToFloat8 {
     const auto bits = hn::BitCast(du, v);
     const auto magnitude = hn::And(bits, hn::Set(du, 0x7fffffff));
     const auto odd = hn::And(hn::ShiftRight<kShift>(magnitude), hn::Set(du, 1));
-    const auto rounded =
-        hn::Add(magnitude, hn::Add(odd, hn::Set(du, (1u << (kShift - 1)) - 1)));
-    const auto normal = hn::Sub(hn::ShiftRight<kShift>(rounded),
-                                hn::Set(du, (kLeast - 1) << Format::kMantissa));
+    const auto rounded = hn::Add(magnitude, hn::Add(odd, hn::Set(du, (1u << (kShift - 1)) - 1)));
+    const auto normal =
+        hn::Sub(hn::ShiftRight<kShift>(rounded), hn::Set(du, (kLeast - 1) << Format::kMantissa));
     // Lines the mantissa up with the subnormals' unit, and rounds it.
     const auto align = hn::Set(du, (kLeast - Format::kMantissa + 23) << 23);
     const auto aligned = hn::Add(hn::BitCast(df, magnitude), hn::BitCast(df, align));

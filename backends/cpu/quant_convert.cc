@@ -197,8 +197,8 @@ void dequantize_exact(const View& x, const View& scale, const View* zero, const 
 
 // `load` gives the n elements of x from `at` on, exactly.
 template <typename Load>
-void dequantize_fast(const Load& load, const View& scale, const View* zero,
-                     const QuantLayout& q, int64_t begin, int64_t end, const View& y) {
+void dequantize_fast(const Load& load, const View& scale, const View* zero, const QuantLayout& q,
+                     int64_t begin, int64_t end, const View& y) {
   float xs[kChunk] = {}, scales[kChunk], zeros[kChunk] = {};
   for_runs(q, begin, end, [&](int64_t at, int64_t n, int64_t s, int64_t step) {
     load(at, n, xs);

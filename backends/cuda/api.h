@@ -92,6 +92,7 @@ struct LaunchConfig {
   X(pool_free, cuMemFreeAsync, CUresult, (CUdeviceptr, CUstream))                                  \
   X(memory_info, cuMemGetInfo_v2, CUresult, (size_t*, size_t*))                                    \
   X(host_alloc, cuMemHostAlloc, CUresult, (void**, size_t, unsigned))                              \
+  X(host_free, cuMemFreeHost, CUresult, (void*))                                                   \
   X(host_pointer, cuMemHostGetDevicePointer_v2, CUresult, (CUdeviceptr*, void*, unsigned))         \
   X(to_device, cuMemcpyHtoDAsync_v2, CUresult, (CUdeviceptr, const void*, size_t, CUstream))       \
   X(to_host, cuMemcpyDtoHAsync_v2, CUresult, (void*, CUdeviceptr, size_t, CUstream))               \

@@ -282,18 +282,33 @@ void CudaDevice::queue_copy(CUstream stream, void* dst, const void* src, size_t 
   if (kind == NEF_COPY_ON_DEVICE) {
     return check(d.on_device(address(dst), address(src), bytes, stream), "copy on the device");
   }
-  if (bytes > kSmallCopy) {
+  const bool in = kind == NEF_COPY_HOST_TO_DEVICE, large = bytes > kSmallCopy;
+  const bool pinned = large && pinned_.holds(in ? src : dst, bytes);
+  if (large && !pinned) {
     std::lock_guard lock(staging_mutex_);
-    if (kind == NEF_COPY_HOST_TO_DEVICE)
-      stage_in(address(dst), static_cast<const char*>(src), bytes);
-    else stage_out(static_cast<char*>(dst), address(src), bytes);
-    return;
+    if (in) return stage_in(address(dst), static_cast<const char*>(src), bytes);
+    return stage_out(static_cast<char*>(dst), address(src), bytes);
   }
-  if (kind == NEF_COPY_HOST_TO_DEVICE) {
-    return check(d.to_device(address(dst), src, bytes, stream), "copy to the device");
+  if (in) {
+    check(d.to_device(address(dst), src, bytes, stream), "copy to the device");
+    if (!pinned) return;  // the driver has taken it along
+  } else {
+    check(d.to_host(dst, address(src), bytes, stream), "copy to the host");
   }
-  check(d.to_host(dst, address(src), bytes, stream), "copy to the host");
   wait_here(stream);
+}
+
+void* CudaDevice::host_alloc(size_t bytes) {
+  const Current current(context());
+  void* memory = nullptr;
+  check(driver().host_alloc(&memory, bytes, 0), "pinned memory");
+  pinned_.add(memory, bytes);
+  return memory;
+}
+void CudaDevice::host_free(void* ptr) {
+  const Current current(context());
+  pinned_.remove(ptr);
+  driver().host_free(ptr);
 }
 
 // Until what is queued now is done, whatever other threads queue behind it.
@@ -314,7 +329,7 @@ void CudaDevice::wait_here(CUstream stream) {
     std::lock_guard lock(mutex_);
     events_.push_back(event);
   }
-  check(result, "copy to the host");
+  check(result, "copy");
 }
 
 // Through two pinned pieces in turns: one is filled while the other is on its way.

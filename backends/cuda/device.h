@@ -10,6 +10,7 @@
 #include "backends/cuda/conv.h"
 #include "backends/cuda/gemm.h"
 #include "backends/gpu/device.h"
+#include "backends/gpu/pinned.h"
 
 namespace nef::cuda {
 
@@ -61,6 +62,8 @@ class CudaDevice : public gpu::Device {
   void* alloc(size_t bytes) override;
   void free(void* ptr) override;
   void copy(void* dst, const void* src, size_t bytes, nef_copy_kind kind) override;
+  void* host_alloc(size_t bytes) override;
+  void host_free(void* ptr) override;
   void copy_on_device(void* dst, const void* src, size_t bytes, gpu::Stream& stream) override;
   void evict() override;
   uint64_t memory_available() override;
@@ -113,6 +116,7 @@ class CudaDevice : public gpu::Device {
   std::unique_ptr<CudaStream> stream_;
   std::mutex staging_mutex_;
   Staging staging_;
+  gpu::PinnedRanges pinned_;
   std::vector<gpu::Fault*> faults_;
   std::vector<CUevent> events_;
   std::mutex recording_mutex_;  // held from record() to recorded()

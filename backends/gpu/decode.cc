@@ -214,7 +214,8 @@ bool is_packed_product(const Region& region, const Node& node) {
   const int64_t bits = nef_attr_int(node.attrs(), NEF_MATMUL_NBITS_BITS, 4);
   const int64_t block = nef_attr_int(node.attrs(), NEF_MATMUL_NBITS_BLOCK_SIZE, 0);
   const int64_t most = bits == 8 ? kMostBlock : kLeastBlock;
-  return region.input(node, 1).dtype != NEF_FLOAT8_E5M2 && is_narrow(x.dtype) && region.input(node, 2).dtype == x.dtype &&
+  return region.input(node, 1).dtype != NEF_FLOAT8_E5M2 && is_narrow(x.dtype) &&
+         region.input(node, 2).dtype == x.dtype &&
          region.input(node, 1).kind == NEF_VALUE_CONSTANT &&
          region.input(node, 2).kind == NEF_VALUE_CONSTANT && (bits == 4 || bits == 8) &&
          block >= kLeastBlock && block <= most &&

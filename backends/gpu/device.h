@@ -124,6 +124,9 @@ class Device {
   virtual void free(void* ptr) = 0;
   // Ordered behind the default stream's work; to the host it waits.
   virtual void copy(void* dst, const void* src, size_t bytes, nef_copy_kind kind) = 0;
+  // Host memory that copies reach without a detour; null where there is none.
+  virtual void* host_alloc(size_t) { return nullptr; }
+  virtual void host_free(void*) {}
   virtual void copy_on_device(void* dst, const void* src, size_t bytes, Stream& stream) = 0;
   virtual void evict() = 0;
   virtual uint64_t memory_available() = 0;

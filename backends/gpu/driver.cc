@@ -223,19 +223,34 @@ void DriverDevice::queue_copy(void* stream, void* dst, const void* src, size_t b
   if (kind == NEF_COPY_ON_DEVICE) {
     return check(calls_.on_device(dst, from, bytes, stream), "a copy on the device");
   }
-  if (bytes > kSmallCopy) {
+  const bool in = kind == NEF_COPY_HOST_TO_DEVICE, large = bytes > kSmallCopy;
+  const bool pinned = large && pinned_.holds(in ? src : dst, bytes);
+  if (large && !pinned) {
     std::lock_guard lock(staging_mutex_);
     make_staging();
-    if (kind == NEF_COPY_HOST_TO_DEVICE) {
-      return stage_in(static_cast<char*>(dst), static_cast<const char*>(src), bytes, stream);
-    }
+    if (in) return stage_in(static_cast<char*>(dst), static_cast<const char*>(src), bytes, stream);
     return stage_out(static_cast<char*>(dst), static_cast<char*>(from), bytes, stream);
   }
-  if (kind == NEF_COPY_HOST_TO_DEVICE) {
-    return check(calls_.to_device(dst, src, bytes, stream), "a copy to the device");
+  if (in) {
+    check(calls_.to_device(dst, src, bytes, stream), "a copy to the device");
+    if (!pinned) return;  // the driver has taken it along
+  } else {
+    check(calls_.to_host(dst, from, bytes, stream), "a copy to the host");
   }
-  check(calls_.to_host(dst, from, bytes, stream), "a copy to the host");
   wait_here(stream);
+}
+
+void* DriverDevice::host_alloc(size_t bytes) {
+  const Current current(*this);
+  void* memory = nullptr;
+  check(calls_.host_alloc(&memory, bytes, 0), "pinned memory");
+  pinned_.add(memory, bytes);
+  return memory;
+}
+void DriverDevice::host_free(void* ptr) {
+  const Current current(*this);
+  pinned_.remove(ptr);
+  calls_.host_free(ptr);
 }
 
 // Until what is queued now is done, whatever other threads queue behind it.
@@ -255,7 +270,7 @@ void DriverDevice::wait_here(void* stream) {
     std::lock_guard lock(mutex_);
     events_.push_back(event);
   }
-  check(result, "a copy to the host");
+  check(result, "a copy");
 }
 
 void DriverDevice::make_staging() {

@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "backends/gpu/lt.h"
+#include "backends/gpu/pinned.h"
 
 // What the drivers of the vendors have in common: streams, a memory pool ordered with them, copies
 // through pinned memory, modules. A vendor adds how code is compiled and launched.
@@ -26,6 +27,7 @@ struct DriverCalls {
   int (*pool_free)(void*, void*) = nullptr;
   int (*memory_info)(size_t*, size_t*) = nullptr;
   int (*host_alloc)(void**, size_t, unsigned) = nullptr;
+  int (*host_free)(void*) = nullptr;
   int (*host_pointer)(void**, void*, unsigned) = nullptr;
   int (*to_device)(void*, const void*, size_t, void*) = nullptr;
   int (*to_host)(void*, void*, size_t, void*) = nullptr;
@@ -84,6 +86,8 @@ class DriverDevice : public Device {
   void* alloc(size_t bytes) override;
   void free(void* ptr) override;
   void copy(void* dst, const void* src, size_t bytes, nef_copy_kind kind) override;
+  void* host_alloc(size_t bytes) override;
+  void host_free(void* ptr) override;
   void copy_on_device(void* dst, const void* src, size_t bytes, Stream& stream) override;
   void evict() override;
   uint64_t memory_available() override;
@@ -151,6 +155,7 @@ class DriverDevice : public Device {
   std::unique_ptr<DriverStream> stream_;
   std::mutex stream_mutex_, staging_mutex_;
   Staging staging_;
+  PinnedRanges pinned_;
   std::vector<Fault*> faults_;
   std::vector<void*> events_;  // spare ones
 };

@@ -330,6 +330,18 @@ nef_code Backend::copy(int32_t device, void* dst, const void* src, size_t bytes,
     if (bytes > 0) state_->station(device).device.copy(dst, src, bytes, kind);
   });
 }
+nef_code Backend::host_alloc(int32_t device, size_t bytes, void** out, nef_backend_error* err) {
+  return guarded(err, [&] {
+    *out = state_->station(device).device.host_alloc(bytes);
+    if (*out == nullptr) throw BackendError(NEF_UNSUPPORTED, "no pinned memory");
+  });
+}
+void Backend::host_free(int32_t device, void* ptr) {
+  guarded(nullptr, [&] { state_->station(device).device.host_free(ptr); });
+}
+nef_code Backend::synchronize(int32_t device, nef_backend_error* err) {
+  return guarded(err, [&] { state_->station(device).device.default_stream().synchronize(); });
+}
 void Backend::evict(int32_t device) {
   guarded(nullptr, [&] {
     Station& s = state_->station(device);

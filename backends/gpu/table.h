@@ -30,6 +30,9 @@ class Backend {
   nef_code stream_create(int32_t device, nef_backend_stream** out, nef_backend_error* err);
   nef_code record_begin(int32_t device, nef_backend_error* err);
   nef_code record_end(int32_t device, nef_backend_recording** out, nef_backend_error* err);
+  nef_code host_alloc(int32_t device, size_t bytes, void** out, nef_backend_error* err);
+  void host_free(int32_t device, void* ptr);
+  nef_code synchronize(int32_t device, nef_backend_error* err);
 
  private:
   struct State;
@@ -73,6 +76,11 @@ nef_backend make_table(const char* name, const char* version) {
   t.record_end = [](int32_t d, nef_backend_recording** out, nef_backend_error* err) {
     return get().record_end(d, out, err);
   };
+  t.host_alloc = [](int32_t d, size_t n, void** out, nef_backend_error* err) {
+    return get().host_alloc(d, n, out, err);
+  };
+  t.host_free = [](int32_t d, void* p, size_t) { get().host_free(d, p); };
+  t.synchronize = [](int32_t d, nef_backend_error* err) { return get().synchronize(d, err); };
   add_common_entries(t);
   return t;
 }

@@ -47,6 +47,7 @@ constexpr int kAttrMultiprocessors = 63;
   X(pool_free, hipFreeAsync)                  \
   X(memory_info, hipMemGetInfo)               \
   X(host_alloc, hipHostMalloc)                \
+  X(host_free, hipHostFree)                   \
   X(host_pointer, hipHostGetDevicePointer)    \
   X(to_device, hipMemcpyHtoDAsync)            \
   X(to_host, hipMemcpyDtoHAsync)              \

@@ -10,9 +10,9 @@ namespace nef::optimize {
 namespace {
 
 // Products take transposed weights, and weights of float8, as they are, so these meet them before
-// constants fold: a copy would take memory for as long as the program. Constants fold before anything looks for
-// patterns in them; cse comes after the patterns, which do not mind sharing, and leaves dead nodes
-// to "dead".
+// constants fold: a copy would take memory for as long as the program. Constants fold before
+// anything looks for patterns in them; cse comes after the patterns, which do not mind sharing, and
+// leaves dead nodes to "dead".
 const Pass kPasses[] = {
     {"canonicalise", "drops nodes that change nothing, orders commutative operands", canonicalise,
      nullptr},

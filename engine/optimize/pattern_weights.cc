@@ -70,8 +70,10 @@ class StoredWeights {
     const auto dims = graph_.dims(match_.input(p.weights, 0));
     p.k = dims[p.turned ? 1 : 0];
     p.n = dims[p.turned ? 0 : 1];
-    const bool vector = p.bias == kNone || (graph_.rank(p.bias) == 1 && graph_.dims(p.bias)[0] == p.n);
-    return vector && p.k * p.n >= kLeastWeights && graph_.rank(p.a) > 0 ? std::optional(p) : std::nullopt;
+    const bool vector =
+        p.bias == kNone || (graph_.rank(p.bias) == 1 && graph_.dims(p.bias)[0] == p.n);
+    return vector && p.k * p.n >= kLeastWeights && graph_.rank(p.a) > 0 ? std::optional(p)
+                                                                        : std::nullopt;
   }
 
   // A constant matrix of float8 and constant scales of the result's dtype, zero points of 0.
@@ -81,7 +83,8 @@ class StoredWeights {
     if (!graph_.is_constant(w) || !ir::dtype_is_float8(graph_.dtype(w)) || graph_.rank(w) != 2) {
       return false;
     }
-    if (!graph_.is_constant(scale) || graph_.dtype(scale) != graph_.dtype(graph_.output(dequantize))) {
+    if (!graph_.is_constant(scale) ||
+        graph_.dtype(scale) != graph_.dtype(graph_.output(dequantize))) {
       return false;
     }
     if (zero == kNone) return true;
@@ -131,9 +134,9 @@ class StoredWeights {
     }
     const ir::Dim w_dims[] = {p.n, blocks, block}, s_dims[] = {p.n, blocks};
     const ValueId w = match_.input(p.weights, 0);
-    std::vector<ValueId> in = {
-        p.a, rewriter_.insert_constant(graph_.dtype(w), w_dims, by_columns(p)),
-        rewriter_.insert_constant(dtype, s_dims, std::move(spread))};
+    std::vector<ValueId> in = {p.a,
+                               rewriter_.insert_constant(graph_.dtype(w), w_dims, by_columns(p)),
+                               rewriter_.insert_constant(dtype, s_dims, std::move(spread))};
     if (p.bias != kNone) in.insert(in.end(), {kNone, p.bias});
     rewriter_.rewrite(node, NEF_OP_MATMUL_NBITS, in,
                       ir::AttrBuilder(NEF_OP_MATMUL_NBITS)

@@ -30,6 +30,17 @@ std::string dims_text(std::span<const int64_t> dims) {
   return out + "]";
 }
 
+// A device that values are copied to or from, and that has host memory for them.
+const plan::Device* find_link(const compile::Program& p) {
+  for (const Step& step : p.steps) {
+    if (step.kind != Step::Kind::Copy) continue;
+    const plan::Device& device = *p.devices[step.device];
+    if (device.backend->host_alloc != nullptr && device.backend->host_free != nullptr)
+      return &device;
+  }
+  return nullptr;
+}
+
 // All executors, so that one that is short of memory finds what others keep.
 struct Everyone {
   std::mutex mutex;
@@ -43,7 +54,10 @@ Everyone& everyone() {
 }  // namespace
 
 Executor::Executor(std::shared_ptr<const compile::Program> program)
-    : program_(std::move(program)), layout_(*program_), sequences_(find_sequences(*program_)) {
+    : program_(std::move(program)),
+      layout_(*program_),
+      sequences_(find_sequences(*program_)),
+      link_(find_link(*program_)) {
   idle_.reserve(kMaxIdleFrames);  // give_back must not allocate
   patches_.resize(layout_.levels());
   for (uint32_t i = 0; i < program_->step_values.size(); ++i) {
@@ -144,12 +158,17 @@ void Executor::release_arenas(Frame& frame) const {
   for (Recorded& r : frame.recorded) r.reset();
   for (size_t k = 0; k < frame.arenas.size(); ++k) {
     Arena& a = frame.arenas[k];
-    if (a.data == nullptr) continue;
-    const plan::Device& device = *frame.binding->spaces[k % layout_.spaces().size()].device;
-    const auto lock = device.lock();
-    device.backend->free(device.index, a.data, a.bytes);
-    a = {};
+    release(*frame.binding->spaces[k % layout_.spaces().size()].device, a);
   }
+}
+
+void Executor::release(const plan::Device& device, Arena& a) const {
+  if (a.data == nullptr) return;
+  const plan::Device& owner = a.pinned ? *link_ : device;
+  const auto lock = owner.lock();
+  if (a.pinned) owner.backend->host_free(owner.index, a.data, a.bytes);
+  else owner.backend->free(owner.index, a.data, a.bytes);
+  a = {};
 }
 
 void Executor::evict() {
@@ -168,10 +187,20 @@ void Executor::evict_all() {
   for (Executor* e : all.executors) e->evict();
 }
 
-void Executor::reallocate(const plan::Device& device, uint64_t bytes, Arena& arena) {
+// Host memory that a device reaches without a detour; false where there is none to be had.
+bool Executor::pin(uint64_t bytes, Arena& arena) const {
+  if (link_ == nullptr || bytes > kMaxPinned) return false;
+  const auto lock = link_->lock();
+  void* data = nullptr;
+  if (link_->backend->host_alloc(link_->index, bytes, &data, nullptr) != NEF_OK) return false;
+  arena = {data, bytes, true};
+  return true;
+}
+
+void Executor::reallocate(const plan::Device& device, uint64_t bytes, Arena& arena) const {
+  release(device, arena);
+  if (device.host_memory() && pin(bytes, arena)) return;
   const auto lock = device.lock();
-  if (arena.data != nullptr) device.backend->free(device.index, arena.data, arena.bytes);
-  arena = {};
   char message[kMessageBytes] = "";
   nef_backend_error err{message, sizeof message};
   void* data = nullptr;
@@ -179,7 +208,7 @@ void Executor::reallocate(const plan::Device& device, uint64_t bytes, Arena& are
   if (code != NEF_OK) {
     fail(code, "run", cat(device.name, ": arena of ", bytes, " bytes: ", message));
   }
-  arena = {data, bytes};
+  arena = {data, bytes, false};
 }
 
 std::unique_ptr<Executor::Frame> Executor::acquire(const std::shared_ptr<const Binding>& binding,
@@ -384,11 +413,24 @@ void Executor::execute(const Run& run) {
   }
 }
 
+// What a step has queued counts as its time.
+void Executor::wait_for(uint32_t index) const {
+  const Step& step = program_->steps[index];
+  const plan::Device& device = *program_->devices[step.device];
+  if (device.backend->synchronize == nullptr) return;
+  char message[kMessageBytes] = "";
+  nef_backend_error err{message, sizeof message};
+  const auto lock = device.lock();
+  const nef_code code = device.backend->synchronize(device.index, &err);
+  if (code != NEF_OK) fail(code, "run", cat(device.name, ": ", message));
+}
+
 void Executor::run_traced(const Frame& frame, uint32_t step, uint32_t lane,
                           const RunControl& control) const {
   if (control.trace == nullptr) return run_step(frame, step);
   const int64_t begin = Trace::now();
   run_step(frame, step);
+  wait_for(step);
   // Every step has its own place, so steps that run side by side do not meet.
   control.trace->spans[step] = {step, lane, begin, Trace::now()};
 }

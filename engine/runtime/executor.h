@@ -70,6 +70,7 @@ class Executor {
   struct Arena {
     void* data = nullptr;
     uint64_t bytes = 0;
+    bool pinned = false;  // by link_
   };
   // Memory that the blocks of one node use again in every iteration and every run.
   struct BlockState {
@@ -112,7 +113,9 @@ class Executor {
   void patch(const Run& run, Level level) const;
   void make_output(const Run& run, size_t i, Level bound) const;
   void release_arenas(Frame& frame) const;
-  static void reallocate(const plan::Device& device, uint64_t bytes, Arena& arena);
+  void reallocate(const plan::Device& device, uint64_t bytes, Arena& arena) const;
+  bool pin(uint64_t bytes, Arena& arena) const;
+  void release(const plan::Device& device, Arena& arena) const;
   void check_bound_dims(const Binding& binding, size_t i, const TensorArg& arg) const;
   void execute(const Run& run);
   void run_alone(const Run& run, uint32_t step);
@@ -132,6 +135,7 @@ class Executor {
   void hold(const Run& run, const compile::Step& step, std::span<TensorResult> results);
   void run_step(const Frame& frame, uint32_t step) const;
   void run_sequence(Frame& frame, const Sequence& steps, Recorded& recorded) const;
+  void wait_for(uint32_t step) const;
   void run_traced(const Frame& frame, uint32_t step, uint32_t lane,
                   const RunControl& control) const;
   void run_wave(const Frame& frame, uint32_t begin, uint32_t end, int32_t branches,
@@ -140,10 +144,12 @@ class Executor {
   static constexpr size_t kMaxBindings = 64;
   static constexpr size_t kMaxLaterBindings = 256;
   static constexpr size_t kMaxIdleFrames = 8;
+  static constexpr uint64_t kMaxPinned = uint64_t{256} << 20;  // bytes of an arena
 
   const std::shared_ptr<const compile::Program> program_;
   const Layout layout_;
   const std::vector<Sequence> sequences_;
+  const plan::Device* link_ = nullptr;  // pins host arenas that are copied to and from it
   // Where graph inputs and outputs appear in Frame::tensors.
   struct Patch {
     uint32_t tensor, index;

@@ -287,8 +287,8 @@ void add_float8_weights(nef_dtype t, CaseList& out) {
       const Tensor a = make(t, s.a, Fill::Unit, 1), scales = make(t, {s.n, blocks}, Fill::Unit, 3);
       const Tensor b = make(weights, {s.n, blocks, s.block}, Fill::Small, 2);
       const bool half = t == NEF_FLOAT16 || t == NEF_BFLOAT16;
-      const Tolerance tolerance{half ? 2.0 : 4.0,
-                                half ? 4 * std::sqrt(static_cast<double>(k)) : static_cast<double>(k)};
+      const Tolerance tolerance{
+          half ? 2.0 : 4.0, half ? 4 * std::sqrt(static_cast<double>(k)) : static_cast<double>(k)};
       const std::string name =
           dims_name(s.a) + "_" + std::to_string(s.n) + "_float8_" + std::to_string(weights);
       out.push_back(single(name, op, {a, b, scales}, words, tolerance));

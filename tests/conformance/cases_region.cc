@@ -205,8 +205,7 @@ void add_packed_products(nef_dtype t, CaseList& out) {
                     std::to_string(p.block) + "_" + dims_name(dims));
       const int32_t x = b.input(make(t, dims, Fill::Small, 1));
       const Fill fill = p.dtype == NEF_UINT8 ? Fill::Extreme : Fill::Small;
-      const int32_t w =
-          b.input(make(p.dtype, {kN, kK / p.block, p.block * p.bits / 8}, fill, 2));
+      const int32_t w = b.input(make(p.dtype, {kN, kK / p.block, p.block * p.bits / 8}, fill, 2));
       const int32_t scales = b.input(make(t, {kN, kK / p.block}, Fill::Unit, 3));
       const int32_t y = b.node(NEF_OP_MATMUL_NBITS, {x, w, scales},
                                attrs(NEF_OP_MATMUL_NBITS)
@@ -220,7 +219,7 @@ void add_packed_products(nef_dtype t, CaseList& out) {
       b.node(NEF_OP_ADD, {b.input(make(t, result, Fill::Unit, 4)), y});
       // The sums grow with the weights, and each of their parts is rounded.
       const bool bytes = p.dtype == NEF_UINT8 && p.bits == 8;
-      out.push_back(finish(b, NEF_REGION_CHAIN, {4, bytes ? 1024.0 : 64.0}));
+      out.push_back(finish(b, NEF_REGION_CHAIN, {6, bytes ? 1024.0 : 64.0}));
     }
   }
 }

@@ -165,6 +165,8 @@ class HostDevice : public Device {
     return p;
   }
   void free(void* ptr) override { std::free(ptr); }
+  void* host_alloc(size_t bytes) override { return alloc(bytes); }
+  void host_free(void* ptr) override { std::free(ptr); }
   void copy(void* dst, const void* src, size_t bytes, nef_copy_kind) override {
     std::memcpy(dst, src, bytes);
   }

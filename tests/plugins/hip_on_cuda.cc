@@ -152,6 +152,7 @@ NEF_EXPORT int hipMemGetInfo(size_t* free, size_t* total) {
 NEF_EXPORT int hipHostMalloc(void** out, size_t bytes, unsigned flags) {
   return on_device("cuMemHostAlloc", out, bytes, flags);
 }
+NEF_EXPORT int hipHostFree(void* p) { return on_device("cuMemFreeHost", p); }
 NEF_EXPORT int hipHostGetDevicePointer(void** out, void* host, unsigned flags) {
   return on_device("cuMemHostGetDevicePointer_v2", out, host, flags);
 }

@@ -294,6 +294,16 @@ typedef struct nef_backend {
   nef_code (*record_end)(int32_t device, nef_backend_recording** out, nef_backend_error* err);
   nef_code (*replay)(nef_backend_recording* recording, nef_backend_error* err);
   void (*recording_free)(nef_backend_recording* recording);
+
+  /** Host memory that `copy` reaches without a detour (pinned), aligned to at least 64 bytes:
+   * values that pass between the host and the device live there. Both optional together; a failure
+   * of `host_alloc` is none of the run: ordinary memory serves as well. */
+  nef_code (*host_alloc)(int32_t device, size_t bytes, void** out, nef_backend_error* err);
+  void (*host_free)(int32_t device, void* ptr, size_t bytes);
+  /** Blocks until all that was queued on stream NULL is done; traced runs do so behind every
+   * launch, so that a step's time is that of its work. Optional: NULL = launches are synchronous.
+   */
+  nef_code (*synchronize)(int32_t device, nef_backend_error* err);
 } nef_backend;
 
 /** The one symbol a plugin exports. The table must live as long as the process. */

@@ -138,7 +138,8 @@ class StoredWeights : public Patterns {
     std::mt19937 random(3);
     auto* to = static_cast<uint8_t*>(buffer->data());
     // Numbers of moderate size in either format.
-    for (size_t i = 0; i < n; ++i) to[i] = (random() % 2 != 0 ? 0x80 : 0) | (0x20 + random() % 0x20);
+    for (size_t i = 0; i < n; ++i)
+      to[i] = (random() % 2 != 0 ? 0x80 : 0) | (0x20 + random() % 0x20);
     return graph.add_constant(dtype, dims, buffer);
   }
   ValueId scales(std::vector<int64_t> dims) {
@@ -166,14 +167,16 @@ class StoredWeights : public Patterns {
 TEST_F(StoredWeights, ScalesOfEveryForm) {
   const std::vector<int64_t> dims = {kDepth, kColumns};
   for (nef_dtype t : {NEF_FLOAT8_E4M3FN, NEF_FLOAT8_E5M2}) {
-    expect(op(NEF_OP_MATMUL, {input("x", {5, kDepth}), dequantised(codes(t, dims), scales({}), 1, 0)}),
-           true);
+    expect(
+        op(NEF_OP_MATMUL, {input("x", {5, kDepth}), dequantised(codes(t, dims), scales({}), 1, 0)}),
+        true);
     expect(op(NEF_OP_MATMUL,
               {input("x", {2, 3, kDepth}), dequantised(codes(t, dims), scales({kColumns}), -1, 0)}),
            true);
     for (int64_t block : {32, 96, 256, 384}) {
       const ValueId s = scales({kDepth / block, kColumns});
-      expect(op(NEF_OP_MATMUL, {input("x", {kDepth}), dequantised(codes(t, dims), s, 0, block)}), true);
+      expect(op(NEF_OP_MATMUL, {input("x", {kDepth}), dequantised(codes(t, dims), s, 0, block)}),
+             true);
     }
   }
 }
@@ -182,8 +185,8 @@ TEST_F(StoredWeights, GemmAndTransposedOnes) {
   const std::vector<int64_t> dims = {kColumns, kDepth};
   const nef_dtype t = NEF_FLOAT8_E4M3FN;
   const ValueId bias = scales({kColumns});
-  const ValueId in[3] = {input("x", {4, kDepth}), dequantised(codes(t, dims), scales({kColumns}), 0, 0),
-                         bias};
+  const ValueId in[3] = {input("x", {4, kDepth}),
+                         dequantised(codes(t, dims), scales({kColumns}), 0, 0), bias};
   expect(builder.value(NEF_OP_GEMM, in,
                        ir::AttrBuilder(NEF_OP_GEMM).set_int(NEF_GEMM_TRANS_B, 1).build()),
          true);
@@ -194,9 +197,9 @@ TEST_F(StoredWeights, GemmAndTransposedOnes) {
   // Zero points that are zeros change nothing.
   auto zero = ir::Buffer::allocate(1);
   *static_cast<uint8_t*>(zero->data()) = 0x80;
-  expect(op(NEF_OP_MATMUL, {input("x", {4, kDepth}),
-                            dequantised(codes(t, {kDepth, kColumns}), scales({}), 1, 0,
-                                        graph.add_constant(t, {}, zero))}),
+  expect(op(NEF_OP_MATMUL,
+            {input("x", {4, kDepth}), dequantised(codes(t, {kDepth, kColumns}), scales({}), 1, 0,
+                                                  graph.add_constant(t, {}, zero))}),
          true);
 }
 
@@ -205,13 +208,13 @@ TEST_F(StoredWeights, WhatStaysAsItIs) {
   const nef_dtype t = NEF_FLOAT8_E4M3FN;
   const ValueId x = input("x", {4, kDepth});
   expect(op(NEF_OP_MATMUL, {x, dequantised(codes(t, dims), scales({kDepth}), 0, 0)}), false);
-  expect(op(NEF_OP_MATMUL, {input("x", {4, 64}), dequantised(codes(t, {64, 64}), scales({}), 1, 0)}),
-         false);
+  expect(
+      op(NEF_OP_MATMUL, {input("x", {4, 64}), dequantised(codes(t, {64, 64}), scales({}), 1, 0)}),
+      false);
   auto one = ir::Buffer::allocate(1);
   *static_cast<uint8_t*>(one->data()) = 0x38;
-  expect(op(NEF_OP_MATMUL, {input("x", {4, kDepth}),
-                            dequantised(codes(t, dims), scales({}), 1, 0,
-                                        graph.add_constant(t, {}, one))}),
+  expect(op(NEF_OP_MATMUL, {input("x", {4, kDepth}), dequantised(codes(t, dims), scales({}), 1, 0,
+                                                                 graph.add_constant(t, {}, one))}),
          false);
   expect(op(NEF_OP_MATMUL,
             {input("x", {4, kDepth}), dequantised(codes(NEF_UINT8, dims), scales({}), 1, 0)}),
