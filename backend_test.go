@@ -89,7 +89,7 @@ func TestFallbacks(t *testing.T) {
 		words                 []string
 	}{
 		// First, as what has been compiled stays in the cache.
-		{"compile", "NEF_FAULT_COMPILE", "matmul", nef.ErrFallbackForbidden, []string{"compile"}},
+		{"compile", "NEF_FAULT_COMPILE", "gelu", nef.ErrFallbackForbidden, []string{"compile"}},
 		{"memory", "NEF_FAULT_MEMORY", "6000", nef.ErrDeviceOutOfMemory, []string{"memory"}},
 		{name: "nothing wrong"},
 	} {
