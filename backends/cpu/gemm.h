@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <nef/types.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -73,6 +75,15 @@ struct GemmOps {
 // Kernels of the best (or forced) target. T is float or double.
 template <typename T>
 const GemmOps<T>& gemm_ops();
+
+// A few rows by a panel of 16-bit floats, packed as those of B are.
+struct NarrowOps {
+  int64_t most_rows;
+  // c[rows][nr] = a b, rows up to most_rows, `dtype` that of b.
+  void (*multiply)(nef_dtype dtype, int64_t rows, const float* a, int64_t a_row, int64_t a_k,
+                   const uint16_t* b, int64_t k, float* c, int64_t ldc);
+};
+const NarrowOps& narrow_ops();
 
 inline int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 inline int64_t round_up(int64_t a, int64_t b) { return ceil_div(a, b) * b; }

@@ -12,6 +12,7 @@
 
 #include "backends/cpu/gemm.h"
 #include "backends/cpu/gemm_shape-inl.h"
+#include "backends/cpu/half-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace nef::cpu {
@@ -22,12 +23,32 @@ namespace {  // units share the target's namespace
 template <typename T>
 using Tag = GemmTag<T>;
 
+// A vector of B as it is multiplied: of its own type, or of 16 bits an element.
+struct HalfBits {
+  uint16_t bits;
+};
+struct BrainBits {
+  uint16_t bits;
+};
+template <class D>
+HWY_INLINE hn::Vec<D> load_b(D d, const hn::TFromD<D>* b) {
+  return hn::LoadU(d, b);
+}
+template <class D>
+HWY_INLINE hn::Vec<D> load_b(D d, const HalfBits* b) {
+  return widen<true>(d, hn::LoadU(hn::Rebind<uint16_t, D>(), &b->bits));
+}
+template <class D>
+HWY_INLINE hn::Vec<D> load_b(D d, const BrainBits* b) {
+  return widen<false>(d, hn::LoadU(hn::Rebind<uint16_t, D>(), &b->bits));
+}
+
 // One MR x 2-vector tile of C. The accumulators are named variables, not an array: arrays of
 // vectors spill, and sizeless vectors cannot be array elements. kPacked: A is [k][MR]. A cache line
 // behind `next` is fetched for every two steps of k.
-template <int MR, bool kPacked, class D, typename T = hn::TFromD<D>>
+template <int MR, bool kPacked, class D, typename B, typename T = hn::TFromD<D>>
 HWY_NOINLINE void tile(D d, const T* HWY_RESTRICT a, int64_t a_row, int64_t a_k,
-                       const T* HWY_RESTRICT b, const T* next, int64_t k, T* HWY_RESTRICT c,
+                       const B* HWY_RESTRICT b, const B* next, int64_t k, T* HWY_RESTRICT c,
                        int64_t ldc, bool accumulate) {
   using V = hn::Vec<D>;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -40,16 +61,16 @@ HWY_NOINLINE void tile(D d, const T* HWY_RESTRICT a, int64_t a_row, int64_t a_k,
     p##i = hn::MulAdd(x, b0, p##i);                        \
     q##i = hn::MulAdd(x, b1, q##i);                        \
   }
-#define NEF_STEP                          \
-  {                                       \
-    const V b0 = hn::LoadU(d, b);         \
-    const V b1 = hn::LoadU(d, b + lanes); \
-    NEF_ROWS(NEF_FMA)                     \
-    a += kPacked ? MR : a_k;              \
-    b += 2 * lanes;                       \
+#define NEF_STEP                       \
+  {                                    \
+    const V b0 = load_b(d, b);         \
+    const V b1 = load_b(d, b + lanes); \
+    NEF_ROWS(NEF_FMA)                  \
+    a += kPacked ? MR : a_k;           \
+    b += 2 * lanes;                    \
   }
   int64_t p = 0;
-  for (; p + 2 <= k; p += 2, next += 64 / sizeof(T)) {
+  for (; p + 2 <= k; p += 2, next += 64 / sizeof(B)) {
     hwy::Prefetch(b + 16 * lanes);
     NEF_STEP
     __builtin_prefetch(next, 0, 2);
@@ -78,17 +99,17 @@ HWY_NOINLINE void tile(D d, const T* HWY_RESTRICT a, int64_t a_row, int64_t a_k,
 }
 
 // One row: four steps of k at once, since two accumulators alone would wait on each other.
-template <class D, typename T = hn::TFromD<D>>
-HWY_NOINLINE void tile_one_row(D d, const T* HWY_RESTRICT a, int64_t a_k, const T* HWY_RESTRICT b,
+template <class D, typename B, typename T = hn::TFromD<D>>
+HWY_NOINLINE void tile_one_row(D d, const T* HWY_RESTRICT a, int64_t a_k, const B* HWY_RESTRICT b,
                                int64_t k, T* HWY_RESTRICT c, bool accumulate) {
   using V = hn::Vec<D>;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   V p0 = hn::Zero(d), p1 = p0, p2 = p0, p3 = p0, q0 = p0, q1 = p0, q2 = p0, q3 = p0;
-#define NEF_STEP(i)                                                    \
-  {                                                                    \
-    const V x = hn::Set(d, a[i * a_k]);                                \
-    p##i = hn::MulAdd(x, hn::LoadU(d, b + 2 * i * lanes), p##i);       \
-    q##i = hn::MulAdd(x, hn::LoadU(d, b + (2 * i + 1) * lanes), q##i); \
+#define NEF_STEP(i)                                                 \
+  {                                                                 \
+    const V x = hn::Set(d, a[i * a_k]);                             \
+    p##i = hn::MulAdd(x, load_b(d, b + 2 * i * lanes), p##i);       \
+    q##i = hn::MulAdd(x, load_b(d, b + (2 * i + 1) * lanes), q##i); \
   }
   int64_t i = 0;
   for (; i + 4 <= k; i += 4) {
@@ -129,6 +150,9 @@ void run_tile(int64_t rows, bool packed, const T* a, int64_t a_row, int64_t a_k,
 #undef NEF_CASE
   }
 }
+
+// Rows that multiply weights of 16 bits as they are: more are better served by one conversion.
+constexpr int kNarrowRows = 8;
 
 // The last panel may be narrower than the tile: computed beside C, then copied.
 template <typename T>
@@ -375,6 +399,35 @@ void dots(const T* a, int64_t a_row, const T* b, int64_t ldb, int64_t m, int64_t
   }
 }
 
+template <typename B>
+void narrow_rows(int64_t rows, const float* a, int64_t a_row, int64_t a_k, const void* b, int64_t k,
+                 float* c, int64_t ldc) {
+  const Tag<float> d;
+  const auto* panel = static_cast<const B*>(b);
+  // What follows the panel is the next one.
+  const B* next = panel + k * 2 * static_cast<int64_t>(hn::Lanes(d));
+  if (rows == 1) return tile_one_row(d, a, a_k, panel, k, c, false);
+  switch (rows) {
+#define NEF_CASE(i)                                                               \
+  case i + 1:                                                                     \
+    if constexpr (i < kNarrowRows) {                                              \
+      return tile<i + 1, false>(d, a, a_row, a_k, panel, next, k, c, ldc, false); \
+    }                                                                             \
+    break;
+    NEF_ROWS(NEF_CASE)
+#undef NEF_CASE
+  }
+}
+void narrow(nef_dtype dtype, int64_t rows, const float* a, int64_t a_row, int64_t a_k,
+            const uint16_t* b, int64_t k, float* c, int64_t ldc) {
+  if (dtype == NEF_FLOAT16) return narrow_rows<HalfBits>(rows, a, a_row, a_k, b, k, c, ldc);
+  narrow_rows<BrainBits>(rows, a, a_row, a_k, b, k, c, ldc);
+}
+const NarrowOps& ops_narrow() {
+  static const NarrowOps table = {std::min<int64_t>(kMr, kNarrowRows), narrow};
+  return table;
+}
+
 template <typename T>
 const GemmOps<T>& ops() {
   static const GemmOps<T> table = {kMr,
@@ -399,6 +452,8 @@ HWY_AFTER_NAMESPACE();
 namespace nef::cpu {
 HWY_EXPORT(ops_float);
 HWY_EXPORT(ops_double);
+HWY_EXPORT(ops_narrow);
+const NarrowOps& narrow_ops() { return HWY_DYNAMIC_DISPATCH(ops_narrow)(); }
 template <>
 const GemmOps<float>& gemm_ops<float>() {
   return HWY_DYNAMIC_DISPATCH(ops_float)();

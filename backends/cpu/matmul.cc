@@ -217,6 +217,7 @@ void MatmulValues::check_output(const Tensor* values, const MatmulShape& s) cons
 
 std::unique_ptr<Kernel> make_float_matmul(const Region& region, MatmulSpec spec) {
   if (auto kernel = make_amx_matmul(region, spec)) return kernel;
+  if (auto kernel = make_narrow_matmul(region, spec)) return kernel;
   return std::make_unique<FloatMatmulKernel>(region, std::move(spec));
 }
 

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <limits>
 
+#include "backends/cpu/half-inl.h"
 #include "backends/cpu/math-inl.h"
 #include "backends/cpu/elementwise_tiles.h"
 #include "backends/cpu/norm_rows.h"
@@ -227,27 +228,6 @@ const RowOps<T>& ops() {
 const RowOps<float>& ops_float() { return ops<float>(); }
 const RowOps<double>& ops_double() { return ops<double>(); }
 
-// float16 and bfloat16 are moved as uint16: their bits. Without conversion instructions the
-// integer way is taken, since Highway's stand-in for them knows no infinity and no NaN.
-#if HWY_TARGET == HWY_SSE2 || HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
-constexpr bool kConvertsHalf = false;
-#else
-constexpr bool kConvertsHalf = true;
-#endif
-
-template <class D>
-HWY_INLINE hn::Vec<D> half_to_float(D d, hn::Vec<hn::RebindToUnsigned<D>> bits) {
-  const hn::RebindToUnsigned<D> du;
-  const auto magnitude = hn::ShiftLeft<13>(hn::And(bits, hn::Set(du, 0x7fffu)));
-  // 2^112 makes up for the exponent bias and turns subnormals into normal numbers.
-  const auto value =
-      hn::BitCast(du, hn::Mul(hn::BitCast(d, magnitude), hn::BitCast(d, hn::Set(du, 0x77800000u))));
-  const auto top = hn::Set(du, 0x0f800000u);  // the exponent of inf and NaN, shifted
-  const auto special = hn::Eq(hn::And(magnitude, top), top);
-  const auto number = hn::IfThenElse(special, hn::Or(magnitude, hn::Set(du, 0x7f800000u)), value);
-  const auto sign = hn::ShiftLeft<16>(hn::And(bits, hn::Set(du, 0x8000u)));
-  return hn::BitCast(d, hn::Or(number, sign));
-}
 template <class D>
 HWY_INLINE hn::Vec<hn::RebindToUnsigned<D>> float_to_half(D d, hn::Vec<D> x) {
   const hn::RebindToUnsigned<D> du;
@@ -270,18 +250,6 @@ HWY_INLINE hn::Vec<hn::RebindToUnsigned<D>> float_to_half(D d, hn::Vec<D> x) {
   return hn::Or(half, sign);
 }
 
-template <bool kHalf, class D>
-HWY_INLINE hn::Vec<D> widen([[maybe_unused]] D d, hn::Vec<hn::Rebind<uint16_t, D>> bits) {
-  const hn::RebindToUnsigned<D> du;
-  if constexpr (kHalf && kConvertsHalf) {
-    const hn::Rebind<hwy::float16_t, D> dh;
-    return hn::PromoteTo(d, hn::BitCast(dh, bits));
-  } else if constexpr (kHalf) {
-    return half_to_float(d, hn::PromoteTo(du, bits));
-  } else {
-    return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(du, bits)));
-  }
-}
 // Rounds to nearest even; a NaN stays one.
 template <bool kHalf, class D>
 HWY_INLINE hn::Vec<hn::Rebind<uint16_t, D>> narrow([[maybe_unused]] D d, hn::Vec<D> x) {
@@ -329,8 +297,13 @@ void narrow_row(const float* x, int64_t n, uint16_t* dst) {
 }
 void widen_half(const uint16_t* src, int64_t n, float* out) { widen_row<true>(src, n, out); }
 void widen_brain(const uint16_t* src, int64_t n, float* out) { widen_row<false>(src, n, out); }
-void narrow_half(const float* x, int64_t n, uint16_t* dst) { narrow_row<true>(x, n, dst); }
-void narrow_brain(const float* x, int64_t n, uint16_t* dst) { narrow_row<false>(x, n, dst); }
+void narrow_half(const float* x, int64_t ldx, int64_t rows, int64_t n, uint16_t* dst, int64_t ldd) {
+  for (int64_t i = 0; i < rows; ++i) narrow_row<true>(x + i * ldx, n, dst + i * ldd);
+}
+void narrow_brain(const float* x, int64_t ldx, int64_t rows, int64_t n, uint16_t* dst,
+                  int64_t ldd) {
+  for (int64_t i = 0; i < rows; ++i) narrow_row<false>(x + i * ldx, n, dst + i * ldd);
+}
 
 }  // namespace
 }  // namespace HWY_NAMESPACE
@@ -372,16 +345,22 @@ void load_floats(nef_dtype dtype, const void* src, int64_t offset, int64_t n, fl
 }
 
 void store_floats(nef_dtype dtype, const float* x, int64_t n, void* dst, int64_t offset) {
+  store_block(dtype, x, n, 1, n, dst, offset, n);
+}
+void store_block(nef_dtype dtype, const float* x, int64_t ldx, int64_t rows, int64_t n, void* dst,
+                 int64_t offset, int64_t ldd) {
   auto* bits = static_cast<uint16_t*>(dst) + offset;
   if (dtype == NEF_FLOAT16) {
-    HWY_DYNAMIC_DISPATCH(narrow_half)(x, n, bits);
+    HWY_DYNAMIC_DISPATCH(narrow_half)(x, ldx, rows, n, bits, ldd);
   } else if (dtype == NEF_BFLOAT16) {
-    HWY_DYNAMIC_DISPATCH(narrow_brain)(x, n, bits);
-  } else if (dtype == NEF_FLOAT64) {
-    double* y = static_cast<double*>(dst) + offset;
-    for (int64_t i = 0; i < n; ++i) y[i] = x[i];
+    HWY_DYNAMIC_DISPATCH(narrow_brain)(x, ldx, rows, n, bits, ldd);
   } else {
-    std::copy_n(x, n, static_cast<float*>(dst) + offset);
+    for (int64_t i = 0; i < rows; ++i) {
+      const float* row = x + i * ldx;
+      const int64_t to = offset + i * ldd;
+      if (dtype == NEF_FLOAT64) std::copy_n(row, n, static_cast<double*>(dst) + to);
+      else std::copy_n(row, n, static_cast<float*>(dst) + to);
+    }
   }
 }
 

@@ -32,6 +32,8 @@ const RowOps<T>& row_ops();
 // Conversions of float16, bfloat16, float32 (and float64) rows; loads are of float8 too.
 void load_floats(nef_dtype dtype, const void* src, int64_t offset, int64_t n, float* out);
 void store_floats(nef_dtype dtype, const float* x, int64_t n, void* dst, int64_t offset);
+void store_block(nef_dtype dtype, const float* x, int64_t ldx, int64_t rows, int64_t n, void* dst,
+                 int64_t offset, int64_t ldd);
 
 // The same for rows of T, float or double.
 template <typename T>

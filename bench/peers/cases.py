@@ -120,6 +120,12 @@ def gemm_bf16(files):
         yield product(files, f"gemm_fast/{m}x{k}x{n}", m, k, n, fast=True, peers=("onednn",))
 
 
+def gemm_f16(files):
+    """Shapes of products, then rows that are bound by reading the weights. oneDNN wants AVX512_FP16 for them."""
+    for m, k, n in PRODUCTS + VECTORS:
+        yield product(files, f"gemm_f16/{m}x{k}x{n}", m, k, n, *["float16"] * 3, limit=("read", 2 * k * n) if m <= 8 else ())
+
+
 def gemm_int8(files):
     for a in ("uint8", "int8"):
         for m, k, n in PRODUCTS:
@@ -290,7 +296,7 @@ def input_names(path):
     return {i.name for i in onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"]).get_inputs()}
 
 
-FAMILIES = [gemm_f32, gemm_bf16, gemm_int8, gemv, chain, norms, moves, minilm, cold, models]
+FAMILIES = [gemm_f32, gemm_bf16, gemm_f16, gemm_int8, gemv, chain, norms, moves, minilm, cold, models]
 
 
 def wanted_models(pattern):

@@ -6,7 +6,7 @@ import numpy as np
 
 # bfloat16 goes in and out as its bits.
 DTYPES = {"bfloat16": np.uint16, "bool": np.bool_, "int8": np.int8, "uint8": np.uint8, "int32": np.int32, "int64": np.int64,
-          "float32": np.float32, "float64": np.float64}
+          "float16": np.float16, "float32": np.float32, "float64": np.float64}
 
 
 class CompileOptions(ctypes.Structure):

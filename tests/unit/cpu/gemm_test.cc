@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 
+#include "backends/cpu/gemm.h"
 #include "engine/ir/attrs.h"
+#include "tests/unit/cpu/each_target.h"
 #include "tests/unit/cpu/region_runner.h"
 
 namespace nef::cpu_test {
@@ -32,6 +35,13 @@ void expect_near(const std::vector<float>& got, const std::vector<float>& want, 
   for (size_t i = 0; i < got.size(); ++i) {
     ASSERT_NEAR(got[i], want[i], 2e-6 * (scale + std::abs(want[i]))) << "element " << i;
   }
+}
+
+float half_to_float(uint16_t bits) {  // of normal numbers and 0
+  const int exponent = bits >> 10 & 31;
+  const float magnitude =
+      exponent == 0 ? 0 : std::ldexp(static_cast<float>(1024 + (bits & 1023)), exponent - 25);
+  return bits & 0x8000 ? -magnitude : magnitude;
 }
 
 void check_matmul(int64_t m, int64_t n, int64_t k, bool constant) {
@@ -67,6 +77,73 @@ TEST(Gemm, DepthIsCutIntoPasses) {
   }
   check_matmul(300, 300, 1024, true);  // rows of whole pages: A is packed
   check_matmul(64, 512, 128, false);
+}
+
+// Weights of 16 bits stay so in memory; whole numbers make every product exact.
+TEST(Gemm, NarrowConstantWeights) {
+  const auto half = [](int v) {  // -8 to 8
+    const uint16_t sign = v < 0 ? 0x8000 : 0;
+    const int a = std::abs(v);
+    if (a == 0) return sign;
+    int exponent = 0;
+    while (a >> (exponent + 1)) ++exponent;
+    return static_cast<uint16_t>(sign | (exponent + 15) << 10 | ((a << (10 - exponent)) & 0x3ff));
+  };
+  for_each_target([&] {
+    for (int64_t m : {1, 3, 14, 40, 150, 300}) {
+      for (const Dims& kn : {Dims{0, 5}, Dims{1, 1}, Dims{67, 33}, Dims{257, 70}, Dims{1024, 40}}) {
+        for (int variant = 0; variant < 4; ++variant) {
+          const int64_t k = kn[0], n = kn[1];
+          const bool ta = variant & 1, tb = variant & 2;
+          std::vector<float> a(static_cast<size_t>(m * k)), b(static_cast<size_t>(k * n));
+          std::vector<uint16_t> ha, hb;
+          // Few of them differ from 0, so that sums stay exact in 11 bits.
+          for (size_t i = 0; i < a.size(); ++i) a[i] = i % 5 == 0 ? float(i % 7) - 3 : 0;
+          for (size_t i = 0; i < b.size(); ++i) b[i] = i % 3 == 0 ? float(i % 5) - 2 : 0;
+          for (float v : a) ha.push_back(half(static_cast<int>(v)));
+          for (float v : b) hb.push_back(half(static_cast<int>(v)));
+          RegionRunner r;
+          const int32_t ia = r.input(NEF_FLOAT16, ta ? Dims{k, m} : Dims{m, k}, ha);
+          const int32_t ib = r.constant(NEF_FLOAT16, tb ? Dims{n, k} : Dims{k, n}, hb);
+          const int32_t ic = r.output(NEF_FLOAT16, {m, n});
+          r.node(NEF_OP_GEMM, {ia, ib}, {ic},
+                 ir::AttrBuilder(NEF_OP_GEMM)
+                     .set_int(NEF_GEMM_TRANS_A, ta)
+                     .set_int(NEF_GEMM_TRANS_B, tb)
+                     .build());
+          const Outcome outcome = r.run();
+          ASSERT_EQ(outcome.code, NEF_OK) << outcome.message;
+          ASSERT_NE(outcome.kernel.find("float16 packed"), std::string::npos) << outcome.kernel;
+          const auto got = r.result<uint16_t>(ic);
+          const auto want = multiply(m, n, k, a, b, ta, tb);
+          for (size_t i = 0; i < want.size(); ++i) {
+            ASSERT_EQ(half_to_float(got[i]), want[i]) << m << " " << k << " " << n << " " << i;
+          }
+        }
+      }
+    }
+  });
+}
+
+TEST(Gemm, FewRowsByNarrowPanels) {
+  for_each_target([] {
+    const auto& ops = cpu::narrow_ops();
+    const int64_t nr = cpu::gemm_ops<float>().nr;
+    for (int64_t rows = 1; rows <= ops.most_rows; ++rows) {
+      for (int64_t k : {0, 1, 2, 3, 4, 5, 67}) {
+        const auto a = random_floats(rows * k, 1), b = random_floats(k * nr, 2);
+        std::vector<uint16_t> bits(b.size());
+        std::vector<float> rounded(b.size());
+        for (size_t i = 0; i < b.size(); ++i) {
+          bits[i] = static_cast<uint16_t>(std::bit_cast<uint32_t>(b[i]) >> 16);
+          rounded[i] = std::bit_cast<float>(uint32_t{bits[i]} << 16);
+        }
+        std::vector<float> c(static_cast<size_t>(rows * nr), 7);
+        ops.multiply(NEF_BFLOAT16, rows, a.data(), k, 1, bits.data(), k, c.data(), nr);
+        expect_near(c, multiply(rows, nr, k, a, rounded), 4);
+      }
+    }
+  });
 }
 
 TEST(Gemm, NoDepthGivesZeros) {
