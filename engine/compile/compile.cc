@@ -6,6 +6,7 @@
 
 #include "engine/compile/program.h"
 #include "engine/compile/support.h"
+#include "engine/ir/buffer.h"
 #include "engine/ir/error.h"
 
 namespace nef::compile {
@@ -309,6 +310,7 @@ void evict_caches(const Environment& env) {
   env.evict_arenas();
   env.kernels->evict();
   ir::free_kept_blocks();
+  ir::free_spare_buffers();
   for (const plan::Device* d : env.devices) {
     const auto lock = d->lock();
     if (d->backend->evict != nullptr) d->backend->evict(d->index);

@@ -23,7 +23,11 @@ constexpr size_t kLarge = 2 * kHugePage;
 constexpr size_t kPage = 4096;
 // From here on malloc spends longer than this does: it joins what is let go with its neighbours,
 // and gives large ones back to the system.
+#ifdef __SANITIZE_ADDRESS__
+constexpr size_t kKept = SIZE_MAX;  // who reads one that was let go is found
+#else
 constexpr size_t kKept = kPage;
+#endif
 
 size_t round_up(size_t bytes, size_t to) { return (bytes + to - 1) / to * to; }
 
@@ -56,6 +60,11 @@ class Spare {
     total_ += bytes;
   }
 
+  void clear() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    while (count_ > 0) std::free(remove(count_ - 1));
+  }
+
  private:
   static constexpr size_t kMost = 128u << 20;  // bytes kept
   struct Piece {
@@ -86,6 +95,10 @@ std::shared_ptr<Buffer> allocate_kept(size_t bytes) {
   const size_t rounded = round_up(bytes, bytes < kLarge ? kPage : kHugePage);
   void* data = spare().take(rounded);
   if (data == nullptr) data = allocate_pages(rounded);
+  if (data == nullptr) {
+    spare().clear();
+    data = allocate_pages(rounded);
+  }
   if (data == nullptr) return nullptr;
   return std::make_shared<Buffer>(data, bytes,
                                   [rounded](void* p, size_t) { spare().give(p, rounded); });
@@ -132,6 +145,8 @@ std::shared_ptr<Buffer> Buffer::slice(std::shared_ptr<Buffer> parent, size_t off
   if (mapped) out->mark_mapped();
   return out;
 }
+
+void free_spare_buffers() { spare().clear(); }
 
 void Buffer::drop_pages(size_t begin, size_t bytes) const {
   if (!mapped_ || begin > bytes_ || bytes > bytes_ - begin) return;

@@ -45,4 +45,7 @@ class Buffer {
 // `data`, or a copy of it where it does not lie at a multiple of `alignment`.
 std::shared_ptr<Buffer> aligned(std::shared_ptr<Buffer> data, size_t alignment);
 
+// Gives back what was let go and is kept for the next of its size. Thread-safe.
+void free_spare_buffers();
+
 }  // namespace nef::ir
