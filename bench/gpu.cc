@@ -10,6 +10,7 @@
 
 #include "backends/shared/region.h"
 #include "bench/gpu_copy.h"
+#include "engine/ir/attrs.h"
 
 namespace {
 
@@ -154,6 +155,7 @@ class Suite {
         product(NEF_BFLOAT16, n, b);
     }
     product(NEF_FLOAT32, 4096, Behind::Nothing);
+    for (int64_t n : {4096, 8192}) float8_product(n);
     for (int64_t length : {1024, 4096}) attention(length);
   }
 
@@ -227,6 +229,24 @@ class Suite {
     const double seconds = c.seconds(alone ? NEF_REGION_SINGLE : NEF_REGION_EPILOGUE);
     const auto size = static_cast<double>(n);
     rate_row(name, 2 * size * size * size, seconds);
+  }
+  // float8_e4m3fn by float8_e4m3fn that lies by columns, with a scale each, to bfloat16.
+  void float8_product(int64_t n) {
+    const std::string name = "gpu/matmul/" + std::to_string(n) + "/float8";
+    if (!report_.wants(name)) return;
+    const Shape x = {n, n};
+    const nef_dtype t = NEF_BFLOAT16;
+    Case c;
+    const auto scaled = [&] {
+      const int32_t codes = c.input(NEF_FLOAT8_E4M3FN, x);
+      return c.node(NEF_OP_DEQUANTIZE_LINEAR, {codes, c.input(t, {})}, t, x, false,
+                    nef::ir::AttrBuilder(NEF_OP_DEQUANTIZE_LINEAR).build());
+    };
+    const int32_t a = scaled(), b = scaled();
+    c.node(NEF_OP_FUSED_MATMUL, {a, b}, t, x, true,
+           nef::ir::AttrBuilder(NEF_OP_FUSED_MATMUL).set_int(NEF_FUSED_MATMUL_TRANS_B, 1).build());
+    const auto size = static_cast<double>(n);
+    rate_row(name, 2 * size * size * size, c.seconds(NEF_REGION_CHAIN));
   }
   // Queries see the keys before them: half of the work of a full square counts.
   void attention(int64_t length) {

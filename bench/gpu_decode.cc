@@ -4,6 +4,7 @@
 // queued by three threads. GB/s are the bytes of weights, keys and values over the time of a step,
 // beside copies on the device in the same run. Without a GPU it prints why, and nothing else.
 #include "bench/gpu_graph.h"
+#include "bench/gpu_host.h"
 
 namespace {
 
@@ -86,6 +87,7 @@ class Suite {
     step("gpu_decode/whole/bf16/batch1", {16, 1, true});
     step("gpu_decode/bf16/batch4", {16, 4, false});
     step("gpu_decode/bf16/batch16", {16, 16, false});
+    host("gpu_decode/host/bf16/batch1", {16, 1, false});
   }
 
  private:
@@ -105,6 +107,26 @@ class Suite {
                   "%.0f GB/s, %.1f %% of a copy of %.0f GB/s; %.4g ms one by one", rate,
                   100 * rate / copy_, copy_, alone * 1e3);
     report_.print({name, seconds * 1e3, "ms", "", 0, note});
+  }
+  // What a step costs its caller's thread besides waiting.
+  void host(const std::string& name, const Options& options) {
+    if (!report_.wants(name)) return;
+    const Stack stack(options);
+    nef::bench::Program program(stack, "gpu");
+    program.seconds(10);
+    const nef::bench::HostTimes times;
+    std::vector<double> host, launches;
+    for (int i = 0; i < 200; ++i) {
+      times.reset();
+      const double begin = nef::bench::now();
+      program.step();
+      host.push_back(nef::bench::now() - begin - times.waited());
+      launches.push_back(times.launched());
+    }
+    char note[96];
+    std::snprintf(note, sizeof note, "a run but for its waits; %.3g us of it launch the step",
+                  nef::bench::median(launches) * 1e6);
+    report_.print({name, nef::bench::median(host) * 1e6, "us", "", 0, note});
   }
 
   const nef::bench::Report& report_;

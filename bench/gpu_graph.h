@@ -285,6 +285,13 @@ class Program {
     return median(samples);
   }
 
+  // One run.
+  void step() {
+    nef_tensor* y = nullptr;
+    check(nef_program_run(program_, &x_, 1, &y, 1));
+    nef_tensor_release(y);
+  }
+
  private:
   // Durations of the events of that category, which stand before it.
   static double copies_in(const std::string& json) {
@@ -295,11 +302,6 @@ class Program {
       seconds += 1e-6 * std::atof(json.c_str() + begin + duration.size());
     }
     return seconds;
-  }
-  void step() {
-    nef_tensor* y = nullptr;
-    check(nef_program_run(program_, &x_, 1, &y, 1));
-    nef_tensor_release(y);
   }
   void together(int threads, int runs) {
     std::vector<std::thread> all;

@@ -53,7 +53,7 @@ DnnApi open_dnn() {
 
 // A failure is tried again the next time it is asked for.
 const DriverApi& driver() {
-  static const DriverApi api = open_driver();
+  static DriverApi api = open_driver();
   return api;
 }
 const NvrtcApi& nvrtc() {

@@ -155,7 +155,8 @@ constexpr int kCompute32F = 68, kCompute64F = 70;            // cublasComputeTyp
 constexpr int kOpN = 0, kOpT = 1;                            // cublasOperation_t
 constexpr int kDescTransA = 3, kDescTransB = 4,
               kDescEpilogue = 7;  // cublasLtMatmulDescAttributes_t
-constexpr int kDescBiasPointer = 8;
+constexpr int kDescBiasPointer = 8, kDescScaleA = 17;
+constexpr int kR8FE4M3 = 28, kR8FE5M2 = 29;
 constexpr int kEpilogueBias = 4;                       // cublasLtEpilogue_t
 constexpr int kLayoutBatch = 5, kLayoutStride = 6;     // cublasLtMatrixLayoutAttribute_t
 constexpr int kPrefWorkspace = 1, kPrefReduction = 3;  // cublasLtMatmulPreferenceAttributes_t

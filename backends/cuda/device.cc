@@ -148,6 +148,7 @@ CudaDevice::CudaDevice(int ordinal) {
   info_.memory_bytes = std::min<uint64_t>(memory, limit_);
   info_.processors = std::max(1, attribute(device_, kAttrMultiprocessors));
   info_.bulk_copies = major >= 9;
+  info_.float8_products = major >= 9 || (major == 8 && minor >= 9);
   info_.shared_bytes = static_cast<uint32_t>(attribute(device_, kAttrMaxShared));
   const double clock = 1e3 * attribute(device_, kAttrClockKhz);
   info_.flops = clock > 0 ? clock * info_.processors * 256 : 1e13;

@@ -79,6 +79,7 @@ class CudaDevice : public gpu::Device {
   std::unique_ptr<gpu::Recording> recorded() override;
   bool has_gemm(nef_dtype dtype) const override;
   void gemm(const gpu::Gemm& g, gpu::Stream& stream) override;
+  bool has_float8_gemm() const override { return info_.float8_products && blas() != nullptr; }
   bool has_conv() override { return dnn_library() != nullptr; }
   bool conv(const gpu::Conv& c, gpu::Stream& stream) override;
 

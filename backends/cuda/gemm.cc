@@ -18,6 +18,8 @@ int data_type(nef_dtype t) {
     case NEF_FLOAT16: return kR16F;
     case NEF_BFLOAT16: return kR16BF;
     case NEF_FLOAT64: return kR64F;
+    case NEF_FLOAT8_E4M3FN: return kR8FE4M3;
+    case NEF_FLOAT8_E5M2: return kR8FE5M2;
     default: return kR32F;
   }
 }
@@ -63,7 +65,6 @@ BlasLt::Plan BlasLt::make_plan(const gpu::Gemm& g) {
 
 void BlasLt::describe(const gpu::Gemm& g, Plan& p) {
   const bool wide = g.dtype == NEF_FLOAT64;
-  const int type = data_type(g.dtype);
   must(api_.desc_create(&p.desc, wide ? kCompute64F : kCompute32F, wide ? kR64F : kR32F),
        "cublasLtMatmulDescCreate");
   const int first = g.trans_b ? kOpT : kOpN, second = g.trans_a ? kOpT : kOpN;
@@ -73,8 +74,12 @@ void BlasLt::describe(const gpu::Gemm& g, Plan& p) {
     must(api_.desc_set(p.desc, kDescEpilogue, &kEpilogueBias, sizeof kEpilogueBias), "epilogue");
     must(api_.desc_set(p.desc, kDescBiasPointer, &g.bias, sizeof g.bias), "bias");
   }
-  const auto layout = [&](LtLayout* out, int64_t rows, int64_t columns, int64_t ld,
+  if (g.scale != nullptr) {
+    must(api_.desc_set(p.desc, kDescScaleA, &g.scale, sizeof g.scale), "scale");
+  }
+  const auto layout = [&](LtLayout* out, nef_dtype dtype, int64_t rows, int64_t columns, int64_t ld,
                           int64_t stride) {
+    const int type = data_type(dtype == NEF_DTYPE_INVALID ? g.dtype : dtype);
     must(api_.layout_create(out, type, static_cast<uint64_t>(rows), static_cast<uint64_t>(columns),
                             ld),
          "cublasLtMatrixLayoutCreate");
@@ -83,9 +88,9 @@ void BlasLt::describe(const gpu::Gemm& g, Plan& p) {
     must(api_.layout_set(*out, kLayoutBatch, &batch, sizeof batch), "batch");
     must(api_.layout_set(*out, kLayoutStride, &stride, sizeof stride), "batch");
   };
-  layout(&p.b, g.trans_b ? g.k : g.n, g.trans_b ? g.n : g.k, g.ldb, g.stride_b);
-  layout(&p.a, g.trans_a ? g.m : g.k, g.trans_a ? g.k : g.m, g.lda, g.stride_a);
-  layout(&p.d, g.n, g.m, g.ldd, g.stride_d);
+  layout(&p.b, g.b_dtype, g.trans_b ? g.k : g.n, g.trans_b ? g.n : g.k, g.ldb, g.stride_b);
+  layout(&p.a, g.a_dtype, g.trans_a ? g.m : g.k, g.trans_a ? g.k : g.m, g.lda, g.stride_a);
+  layout(&p.d, g.dtype, g.n, g.m, g.ldd, g.stride_d);
 }
 
 void BlasLt::choose(const gpu::Gemm& g, Plan& p) {
@@ -113,6 +118,8 @@ void BlasLt::choose(const gpu::Gemm& g, Plan& p) {
 
 const BlasLt::Plan& BlasLt::plan_for(const gpu::Gemm& g) {
   const std::vector<int64_t> key = {g.dtype,
+                                    g.a_dtype,
+                                    g.b_dtype,
                                     g.m,
                                     g.n,
                                     g.k,
@@ -140,9 +147,11 @@ const BlasLt::Plan& BlasLt::plan_for(const gpu::Gemm& g) {
 }
 
 void BlasLt::multiply(const gpu::Gemm& g, void* workspace, CUstream stream) {
-  // The bias is a property of the shared description.
+  // Bias and scale are properties of the shared description.
   std::lock_guard lock(mutex_);
   const Plan& p = plan_for(g);
+  if (g.scale != nullptr)
+    must(api_.desc_set(p.desc, kDescScaleA, &g.scale, sizeof g.scale), "scale");
   if (g.bias != nullptr)
     must(api_.desc_set(p.desc, kDescBiasPointer, &g.bias, sizeof g.bias), "bias");
   const auto alpha32 = static_cast<float>(g.alpha), beta32 = static_cast<float>(g.beta);

@@ -62,6 +62,9 @@ class Recording {
 // `batch` of them, `stride_*` elements apart.
 struct Gemm {
   nef_dtype dtype = NEF_FLOAT32;
+  // Of float8 operands, whose product is of `dtype`; 0 = a and b are of `dtype` themselves.
+  nef_dtype a_dtype = NEF_DTYPE_INVALID, b_dtype = NEF_DTYPE_INVALID;
+  const void* scale = nullptr;  // a float on the device that a product of float8 is multiplied by
   int64_t m = 0, n = 0, k = 0, batch = 1;
   bool trans_a = false, trans_b = false;
   int64_t lda = 0, ldb = 0, ldd = 0, stride_a = 0, stride_b = 0, stride_d = 0;
@@ -109,6 +112,7 @@ struct DeviceInfo {
   // Kernels of Hopper and later: bulk copies into shared memory, clusters of blocks, and launches
   // that begin before the one in front of them is done.
   bool bulk_copies = false;
+  bool float8_products = false;      // tensor cores take float8
   bool warpgroups = false;           // Hopper's instructions for tensor cores (wgmma)
   uint32_t shared_bytes = 48 << 10;  // a block's shared memory at most
 };
@@ -155,6 +159,8 @@ class Device {
   // Does a library multiply matrices of this dtype? Else the kernels of this folder do.
   virtual bool has_gemm(nef_dtype dtype) const = 0;
   virtual void gemm(const Gemm& g, Stream& stream) = 0;
+  // Does the library multiply float8, both rows of k numbers (trans_b)?
+  virtual bool has_float8_gemm() const { return false; }
   // A library for convolutions; `conv` is false when it does not take one.
   virtual bool has_conv() { return false; }
   virtual bool conv(const Conv&, Stream&) { return false; }

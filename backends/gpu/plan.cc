@@ -81,6 +81,7 @@ Plan::Plan(Region region, const DeviceInfo& device) : region_(std::move(region))
   }
   std::unique_ptr<Stage> whole = gemv_stage(region_, device);
   if (whole == nullptr) whole = decode_attention_stage(region_, device);
+  if (whole == nullptr) whole = float8_product_stage(region_, device);
   for (size_t v = 0; whole != nullptr && v < n; ++v) {
     turned_[v] = whole->wants_turned(static_cast<int32_t>(v));
   }

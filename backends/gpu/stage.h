@@ -169,6 +169,9 @@ struct ProductTail {
 std::unique_ptr<Stage> product_stage(const Region& region, const Node& node,
                                      const ProductTail& tail, bool turned);
 
+// The region as a product of float8 tensors; null where it is none, or the device has none.
+std::unique_ptr<Stage> float8_product_stage(const Region& region, const DeviceInfo& device);
+
 // Why an op is left to the CPU; null for one that a kernel serves.
 const char* why_not(nef_op op);
 constexpr const char* kNoReason = "no GPU kernel does this op";

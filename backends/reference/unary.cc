@@ -142,9 +142,9 @@ void run_isinf(const Call& c) {
 
 void run_cast(const Call& c) {
   const View x = c.in(0), y = c.out();
-  const bool saturate =
-      c.attr_int(c.op() == NEF_OP_CAST ? unsigned{NEF_CAST_SATURATE} : NEF_CAST_LIKE_SATURATE, 1) !=
-      0;
+  const unsigned slot =
+      c.op() == NEF_OP_CAST ? unsigned{NEF_CAST_SATURATE} : unsigned{NEF_CAST_LIKE_SATURATE};
+  const bool saturate = c.attr_int(slot, 1) != 0;
   for (int64_t i = 0; i < y.count; ++i) cast_element(y, i, x, i, saturate);
 }
 

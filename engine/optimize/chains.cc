@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Regions that read one another and nothing else reads, as one: a norm with the contractions that
-// read it and what follows them; slices with the attention that reads them.
+// read it and what follows them; slices with the attention that reads them; DequantizeLinear of
+// float8 with the product of two of them.
 #include <algorithm>
 #include <vector>
 
+#include "engine/ir/dtype.h"
 #include "engine/optimize/regions.h"
 
 namespace nef::optimize {
@@ -36,7 +38,8 @@ class Chains {
     // Users come after producers: backwards, a chain's end is met first.
     for (auto r = static_cast<uint32_t>(in_.list.size()); r-- > 0;) {
       if (chain_[r] != kNone) continue;
-      if (head_of(r) != kNone || is_elementwise(r)) grow_contractions(r);
+      if (scales_float8(r)) grow_float8(r);
+      else if (head_of(r) != kNone || is_elementwise(r)) grow_contractions(r);
       else if (is_op(r, NEF_OP_ATTENTION)) grow_attention(r);
     }
     return collect();
@@ -154,6 +157,28 @@ class Chains {
       }
     }
     return false;
+  }
+
+  // A product of two tensors of float8 that DequantizeLinear scales.
+  bool is_dequantised(uint32_t r) const {
+    return r != kNone && is_op(r, NEF_OP_DEQUANTIZE_LINEAR) &&
+           ir::dtype_is_float8(graph_.dtype(graph_.inputs(root(r))[0]));
+  }
+  bool scales_float8(uint32_t r) const {
+    if (!is_op(r, NEF_OP_MATMUL) && !is_op(r, NEF_OP_FUSED_MATMUL) && !is_op(r, NEF_OP_GEMM)) {
+      return false;
+    }
+    const auto in = graph_.inputs(root(r));
+    return in[0] != in[1] && is_dequantised(producer(in[0])) && is_dequantised(producer(in[1]));
+  }
+  void grow_float8(uint32_t end) {
+    begin(end);
+    for (size_t i : {0, 1}) {
+      const uint32_t r = producer(graph_.inputs(root(end))[i]);
+      if (!may_join(r)) return;
+      join(r);
+    }
+    finish(end);
   }
 
   // One query for each head.

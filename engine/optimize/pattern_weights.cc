@@ -70,12 +70,24 @@ class StoredWeights {
     const auto dims = graph_.dims(match_.input(p.weights, 0));
     p.k = dims[p.turned ? 1 : 0];
     p.n = dims[p.turned ? 0 : 1];
+    const nef_dtype y = graph_.dtype(graph_.output(node));
+    if ((y == NEF_FLOAT16 || y == NEF_BFLOAT16) && is_float8_by_one(p.weights) &&
+        is_float8_by_one(match_.made_by(p.a, NEF_OP_DEQUANTIZE_LINEAR))) {
+      return std::nullopt;  // devices multiply float8 by float8
+    }
     const bool vector =
         p.bias == kNone || (graph_.rank(p.bias) == 1 && graph_.dims(p.bias)[0] == p.n);
     return vector && p.k * p.n >= kLeastWeights && graph_.rank(p.a) > 0 ? std::optional(p)
                                                                         : std::nullopt;
   }
 
+  // Float8 with one scale for all of it.
+  bool is_float8_by_one(NodeId dequantize) const {
+    return dequantize != kNone && ir::dtype_is_float8(graph_.dtype(match_.input(dequantize, 0))) &&
+           graph_.attrs(dequantize).i(NEF_DEQUANTIZE_LINEAR_BLOCK_SIZE) == 0 &&
+           (graph_.rank(match_.input(dequantize, 1)) == 0 ||
+            ir::byte_count(NEF_BOOL, graph_.dims(match_.input(dequantize, 1))) == 1);
+  }
   // A constant matrix of float8 and constant scales of the result's dtype, zero points of 0.
   bool is_stored(NodeId dequantize) const {
     const ValueId w = match_.input(dequantize, 0), scale = match_.input(dequantize, 1);

@@ -413,9 +413,13 @@ void Executor::execute(const Run& run) {
   }
 }
 
-// What a step has queued counts as its time.
+// What a step has queued counts as its time. A copy to the host has been waited for.
 void Executor::wait_for(uint32_t index) const {
   const Step& step = program_->steps[index];
+  if (step.kind == Step::Kind::Copy) {
+    const uint32_t to = program_->step_values[step.first_value + 1].slot;
+    if (program_->slots[to].space == 0) return;
+  }
   const plan::Device& device = *program_->devices[step.device];
   if (device.backend->synchronize == nullptr) return;
   char message[kMessageBytes] = "";

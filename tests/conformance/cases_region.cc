@@ -224,6 +224,40 @@ void add_packed_products(nef_dtype t, CaseList& out) {
   }
 }
 
+// Products of float8 by float8, each with one scale; sizes that tensor cores take, and not.
+void add_float8_products(nef_dtype t, CaseList& out) {
+  struct Sizes {
+    Dims a;
+    int64_t n;
+  };
+  const std::pair<nef_dtype, nef_dtype> formats[] = {{NEF_FLOAT8_E4M3FN, NEF_FLOAT8_E4M3FN},
+                                                     {NEF_FLOAT8_E5M2, NEF_FLOAT8_E4M3FN},
+                                                     {NEF_FLOAT8_E4M3FN, NEF_FLOAT8_E5M2},
+                                                     {NEF_FLOAT8_E5M2, NEF_FLOAT8_E5M2}};
+  for (const auto& [fa, fb] : formats) {
+    for (const Sizes& s : {Sizes{{37, 256}, 48}, {{2, 16, 64}, 32}, {{5, 40}, 24}, {{0, 32}, 16}}) {
+      for (bool turned : {false, true}) {
+        const int64_t k = s.a.back();
+        CaseBuilder b("float8_" + std::to_string(fa) + "_" + std::to_string(fb) + "_" +
+                      dims_name(s.a) + (turned ? "_turned" : ""));
+        const auto scaled = [&](nef_dtype f, Dims dims, double scale, uint64_t seed) {
+          const int32_t codes = b.input(make(f, std::move(dims), Fill::Small, seed));
+          return b.node(NEF_OP_DEQUANTIZE_LINEAR, {codes, b.input(scalar(t, scale))},
+                        attrs(NEF_OP_DEQUANTIZE_LINEAR).build())[0];
+        };
+        const int32_t x = scaled(fa, s.a, 0.25, 1);
+        const int32_t w = scaled(fb, turned ? Dims{s.n, k} : Dims{k, s.n}, 0.5, 2);
+        b.node(NEF_OP_FUSED_MATMUL, {x, w},
+               attrs(NEF_OP_FUSED_MATMUL).set_int(NEF_FUSED_MATMUL_TRANS_B, turned).build());
+        const bool half = t == NEF_FLOAT16 || t == NEF_BFLOAT16;
+        // Tensor cores add products of float8 up in less than float32.
+        out.push_back(
+            finish(b, NEF_REGION_CHAIN, {half ? 2.0 : 4.0, half ? 16 : static_cast<double>(k)}));
+      }
+    }
+  }
+}
+
 // The query of an attention is a part of something wider.
 void add_sliced_queries(nef_dtype t, CaseList& out) {
   const bool narrow = t == NEF_FLOAT16 || t == NEF_BFLOAT16;
@@ -288,6 +322,7 @@ CaseList region_cases() {
     add_gated_products(t, out);
     if (t == NEF_FLOAT16 || t == NEF_BFLOAT16) add_packed_products(t, out);
     add_sliced_queries(t, out);
+    if (t != NEF_FLOAT64) add_float8_products(t, out);
     add_sliced_rows(t, out);
   }
   add_casts(out);

@@ -109,7 +109,8 @@ static_assert(CUBLASLT_MATMUL_DESC_TRANSA == kDescTransA &&
               CUBLASLT_MATMUL_DESC_TRANSB == kDescTransB &&
               CUBLASLT_MATMUL_DESC_EPILOGUE == kDescEpilogue &&
               CUBLASLT_MATMUL_DESC_BIAS_POINTER == kDescBiasPointer &&
-              CUBLASLT_EPILOGUE_BIAS == kEpilogueBias);
+              CUBLASLT_MATMUL_DESC_A_SCALE_POINTER == kDescScaleA && CUDA_R_8F_E4M3 == kR8FE4M3 &&
+              CUDA_R_8F_E5M2 == kR8FE5M2 && CUBLASLT_EPILOGUE_BIAS == kEpilogueBias);
 static_assert(CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT == kLayoutBatch &&
               CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET == kLayoutStride &&
               CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES == kPrefWorkspace &&

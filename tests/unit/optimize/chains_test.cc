@@ -74,6 +74,24 @@ TEST_F(Chains, ProductsOfDifferentOperandsAreNotJoined) {
   for (const optimize::Region& region : r.list) EXPECT_NE(region.kind, NEF_REGION_CHAIN);
 }
 
+TEST_F(Chains, AProductOfTwoScaledFloat8IsOne) {
+  const auto scaled = [&](std::string name, nef_dtype dtype) {
+    const ValueId x = graph.add_input(name, dtype, std::vector<int64_t>{16, 16});
+    return op(NEF_OP_DEQUANTIZE_LINEAR, {x, input({})});
+  };
+  const ValueId a = scaled("a", NEF_FLOAT8_E4M3FN);
+  Regions r = regions(op(NEF_OP_MATMUL, {a, scaled("b", NEF_FLOAT8_E5M2)}));
+  ASSERT_EQ(r.list.size(), 1u);
+  EXPECT_EQ(r.list[0].kind, NEF_REGION_CHAIN);
+
+  // Another reader keeps its operand, and bytes are no float8.
+  r = regions(op(NEF_OP_MATMUL, {a, scaled("c", NEF_FLOAT8_E4M3FN)}));
+  for (const optimize::Region& region : r.list) EXPECT_NE(region.kind, NEF_REGION_CHAIN);
+  graph = Graph();
+  r = regions(op(NEF_OP_MATMUL, {scaled("d", NEF_UINT8), scaled("e", NEF_FLOAT8_E4M3FN)}));
+  for (const optimize::Region& region : r.list) EXPECT_NE(region.kind, NEF_REGION_CHAIN);
+}
+
 TEST_F(Chains, ASlicedQueryJoinsItsAttention) {
   for (const int64_t queries : {1, 5}) {
     graph = Graph();

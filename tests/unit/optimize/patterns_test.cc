@@ -10,6 +10,7 @@
 
 #include "engine/build/builder.h"
 #include "engine/context/context.h"
+#include "engine/ir/dtype.h"
 #include "engine/optimize/optimize.h"
 #include "engine/optimize/regions.h"
 
@@ -201,6 +202,29 @@ TEST_F(StoredWeights, GemmAndTransposedOnes) {
             {input("x", {4, kDepth}), dequantised(codes(t, {kDepth, kColumns}), scales({}), 1, 0,
                                                   graph.add_constant(t, {}, zero))}),
          true);
+}
+
+// Results of 16 bits may come from a product of float8 by float8.
+TEST_F(StoredWeights, Float8ByFloat8IsLeftToDevices) {
+  for (bool narrow : {false, true}) {
+    const nef_dtype t = narrow ? NEF_BFLOAT16 : NEF_FLOAT32;
+    const auto scale = [&] {
+      auto number = ir::Buffer::allocate(ir::dtype_size(t));
+      std::memset(number->data(), 0x3e, number->bytes());
+      return graph.add_constant(t, {}, number);
+    };
+    const ValueId x = graph.add_input("x", NEF_FLOAT8_E4M3FN, std::vector<int64_t>{5, kDepth});
+    const ValueId a = op(NEF_OP_DEQUANTIZE_LINEAR, {x, scale()});
+    const ValueId w =
+        op(NEF_OP_DEQUANTIZE_LINEAR, {codes(NEF_FLOAT8_E4M3FN, {kDepth, kColumns}), scale()});
+    graph.add_output("y", op(NEF_OP_MATMUL, {a, w}));
+    optimize::Options options;
+    options.verify = true;
+    Graph out = graph;
+    optimize::optimise(out, options);
+    EXPECT_EQ(count(out, NEF_OP_MATMUL_NBITS), narrow ? 0u : 1u);
+    graph = Graph();
+  }
 }
 
 TEST_F(StoredWeights, WhatStaysAsItIs) {

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "backends/cuda/api.h"
+#include "bench/rows.h"
+
+namespace nef::bench {
+
+// How long this thread waited for the GPU, and how long it took to launch: the driver's functions
+// are timed from here on.
+class HostTimes {
+ public:
+  HostTimes() {
+    auto& driver = const_cast<cuda::DriverApi&>(cuda::driver());
+    time<&cuda::DriverApi::event_synchronize>(driver, waited_);
+    time<&cuda::DriverApi::stream_synchronize>(driver, waited_);
+    time<&cuda::DriverApi::to_host>(driver, waited_);  // waits where memory is not pinned
+    time<&cuda::DriverApi::graph_launch>(driver, launched_);
+  }
+  static void reset() { waited_ = launched_ = 0; }
+  static double waited() { return waited_; }
+  static double launched() { return launched_; }
+
+ private:
+  template <auto kMember, typename... P>
+  struct Timed {
+    static inline cuda::CUresult (*real)(P...) = nullptr;
+    static inline double* sum = nullptr;
+    static cuda::CUresult call(P... p) {
+      const double begin = now();
+      const cuda::CUresult result = real(p...);
+      *sum += now() - begin;
+      return result;
+    }
+  };
+  template <auto kMember>
+  static void time(cuda::DriverApi& driver, double& sum) {
+    wrap<kMember>(driver.*kMember, sum);
+  }
+  template <auto kMember, typename... P>
+  static void wrap(cuda::CUresult (*&function)(P...), double& sum) {
+    using Wrapper = Timed<kMember, P...>;
+    if (Wrapper::real != nullptr) return;
+    Wrapper::real = function;
+    Wrapper::sum = &sum;
+    function = Wrapper::call;
+  }
+
+  static inline double waited_ = 0, launched_ = 0;
+};
+
+}  // namespace nef::bench
