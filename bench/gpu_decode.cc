@@ -80,6 +80,9 @@ class Suite {
     error("gpu_decode/error/int8/batch1", {1, 1, false, 8});
     error("gpu_decode/error/int4/batch2", {1, 2, false, 4});
     error("gpu_decode/error/float8/batch1", {1, 1, false, 8, true});
+    error("gpu_decode/error/bf16/batch4", {1, 4, false});
+    error("gpu_decode/error/bf16/batch16", {1, 16, false});
+    error("gpu_decode/error/int4/batch16", {1, 16, false, 4});
     step("gpu_decode/bf16/batch1", {16, 1, false});
     step("gpu_decode/int8/batch1", {16, 1, false, 8});
     step("gpu_decode/int4/batch1", {16, 1, false, 4});
@@ -87,6 +90,8 @@ class Suite {
     step("gpu_decode/whole/bf16/batch1", {16, 1, true});
     step("gpu_decode/bf16/batch4", {16, 4, false});
     step("gpu_decode/bf16/batch16", {16, 16, false});
+    step("gpu_decode/int8/batch16", {16, 16, false, 8});
+    step("gpu_decode/int4/batch16", {16, 16, false, 4});
     host("gpu_decode/host/bf16/batch1", {16, 1, false});
   }
 

@@ -103,6 +103,8 @@ struct LaunchConfig {
   X(function_get, cuFuncGetAttribute, CUresult, (int*, int, CUfunction))                           \
   X(function_set, cuFuncSetAttribute, CUresult, (CUfunction, int, int))                            \
   X(launch, cuLaunchKernelEx, CUresult, (const LaunchConfig*, CUfunction, void**, void**))         \
+  X(most_clusters, cuOccupancyMaxActiveClusters, CUresult,                                         \
+    (int*, CUfunction, const LaunchConfig*))                                                       \
   X(tile_map, cuTensorMapEncodeTiled, CUresult,                                                    \
     (void*, int, unsigned, void*, const uint64_t*, const uint64_t*, const unsigned*,               \
      const unsigned*, int, int, int, int))                                                         \

@@ -420,21 +420,18 @@ gpu::TileMap CudaDevice::tile_map(const gpu::Tiles& t) {
   for (unsigned d = 0; d < kRank; ++d) dims[d] = static_cast<uint64_t>(t.dims[d]);
   for (unsigned d = 1; d < kRank; ++d) strides[d - 1] = static_cast<uint64_t>(2 * t.steps[d]);
   check(driver().tile_map(&map, t.dtype == NEF_BFLOAT16 ? kTileBf16 : kTileF16, kRank,
-                          const_cast<void*>(t.data), dims, strides, box, steps, 0, kTileSwizzle128,
-                          kTilePromote256, 0),
+                          const_cast<void*>(t.data), dims, strides, box, steps, 0,
+                          t.swizzled ? kTileSwizzle128 : 0, kTilePromote256, 0),
         "cuTensorMapEncodeTiled");
   return map;
 }
 
-void CudaDevice::launch(void* function, const gpu::Grid& grid, const void* params, size_t,
-                        gpu::Stream& stream) {
-  const Current current(context());
-  void* args[] = {const_cast<void*>(params)};
-  LaunchAttribute attributes[2] = {};
+LaunchConfig CudaDevice::launch_config(const gpu::Grid& grid, LaunchAttribute (&attributes)[2],
+                                       CUstream stream) const {
   LaunchConfig config{{static_cast<unsigned>(grid.x), static_cast<unsigned>(grid.y), 1},
                       {grid.threads, 1, 1},
                       grid.shared,
-                      raw(stream),
+                      stream,
                       attributes,
                       0};
   if (info_.bulk_copies) {
@@ -449,6 +446,25 @@ void CudaDevice::launch(void* function, const gpu::Grid& grid, const void* param
     cluster.cluster[0] = grid.cluster;
     cluster.cluster[1] = cluster.cluster[2] = 1;
   }
+  return config;
+}
+
+int64_t CudaDevice::clusters_at_once(void* function, const gpu::Grid& grid) {
+  const Current current(context());
+  LaunchAttribute attributes[2] = {};
+  const LaunchConfig config = launch_config(grid, attributes, nullptr);
+  int count = 0;
+  check(driver().most_clusters(&count, static_cast<CUfunction>(function), &config),
+        "cuOccupancyMaxActiveClusters");
+  return count;
+}
+
+void CudaDevice::launch(void* function, const gpu::Grid& grid, const void* params, size_t,
+                        gpu::Stream& stream) {
+  const Current current(context());
+  void* args[] = {const_cast<void*>(params)};
+  LaunchAttribute attributes[2] = {};
+  const LaunchConfig config = launch_config(grid, attributes, raw(stream));
   check(driver().launch(&config, static_cast<CUfunction>(function), args, nullptr),
         "cuLaunchKernelEx");
 }

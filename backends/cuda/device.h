@@ -75,6 +75,7 @@ class CudaDevice : public gpu::Device {
   void launch(void* function, const gpu::Grid& grid, const void* params, size_t bytes,
               gpu::Stream& stream) override;
   gpu::TileMap tile_map(const gpu::Tiles& tiles) override;
+  int64_t clusters_at_once(void* function, const gpu::Grid& grid) override;
   void record() override;
   std::unique_ptr<gpu::Recording> recorded() override;
   bool has_gemm(nef_dtype dtype) const override;
@@ -104,6 +105,8 @@ class CudaDevice : public gpu::Device {
   void stage_in(CUdeviceptr dst, const char* src, size_t bytes);
   void stage_out(char* dst, CUdeviceptr src, size_t bytes);
   void wait_here(CUstream stream);
+  LaunchConfig launch_config(const gpu::Grid& grid, LaunchAttribute (&attributes)[2],
+                             CUstream stream) const;
   BlasLt* blas() const;
   Dnn* dnn_library();
 

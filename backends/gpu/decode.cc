@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A few rows times constant matrices, as steps of decoding do: memory is read once, at the speed of
-// memory. One block for each multiprocessor; each of its warps owns whole rows of the (turned)
-// weights, and a ring of slots in shared memory that the copy engine fills far ahead of it. The
-// ring is filled before the kernel in front of this one is done, as weights do not depend on it.
+// memory. One block for each multiprocessor; each of its warps owns rows of the (turned) weights,
+// or stretches of them, and a ring of slots in shared memory that the copy engine fills far ahead
+// of it. The ring is filled before the kernel in front of this one is done, as weights do not
+// depend on it. One row by 16-bit weights is multiplied as floats, all else on tensor cores.
 #include "backends/gpu/decode.h"
 
 #include <cmath>
@@ -10,11 +11,15 @@
 namespace nef::gpu {
 namespace {
 
-constexpr int64_t kMostRows = 4;
+constexpr int64_t kMostRows = 16;
+constexpr int64_t kFewRows = 4;  // of x by packed weights: multiplied row by row
 constexpr int64_t kWarps = 16, kThreads = 32 * kWarps;
 constexpr int64_t kSlot = 2048;  // bytes
 constexpr int64_t kMostSlots = 4;
 constexpr int64_t kLeastBlock = 32, kMostBlock = 256;  // packed weights of one scale
+constexpr int64_t kGroup = 16;                         // rows of weights that tensor cores take
+
+int64_t parts_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 class Gemv : public Stage {
  public:
@@ -57,7 +62,8 @@ class Gemv : public Stage {
 
   bool takes(const Values& values) const override {
     const int64_t rows = rows_of(values);
-    if (rows < 1 || rows > kMostRows || slots(rows) < 2) return false;
+    if (rows < 1 || rows > kMostRows || slots(rows) < 1) return false;
+    if (!row_by_row(rows) && !has_tiles()) return false;
     if (values.count(parts_.out) != rows * parts_.n) return false;
     return std::all_of(text_.inputs.begin(), text_.inputs.end(), [&](int32_t v) {
       int64_t row, column;
@@ -66,29 +72,9 @@ class Gemv : public Stage {
   }
 
   void launch(const Run& run, Module* module) const override {
-    const Values& values = run.values;
-    const int64_t rows = rows_of(values), padded = rows == 1 ? 1 : kMostRows;
-    Params p;
-    p.add(values.data(parts_.out)).add(values.data(parts_.x));
-    p.add(scale_ >= 0 ? values.data(scale_) : nullptr);
-    for (const Product& product : products_) p.add(values.data(product.weight));
-    for (const Product& product : products_) {
-      p.add(product.scales >= 0 ? values.data(product.scales) : nullptr);
-    }
-    for (int32_t v : text_.inputs) {
-      if (product_of(v) >= 0) continue;
-      int64_t row = 0, column = 0;
-      steps(values, v, rows, &row, &column);
-      p.add(values.data(v)).add(row).add(column);
-    }
-    p.add(rows).add(parts_.n).add(slots(rows)).add(epsilon_);
-    for (const Product& product : products_) p.add(product.alpha);
-    Grid grid{processors_, 1, kThreads};
-    // More than half of what a multiprocessor has: two blocks on one of them, and none on another,
-    // is the worst that can happen to kernels that begin early.
-    grid.shared =
-        static_cast<uint32_t>(std::max(shared_of(padded, slots(rows)), shared_ / 2 + 1024));
-    run.launch(*module, padded == 1 ? "gemv1" : "gemv4", grid, p);
+    const int64_t rows = rows_of(run.values);
+    if (row_by_row(rows)) launch_rows(run, *module, rows);
+    else launch_tiles(run, *module, rows);
   }
 
  private:
@@ -128,17 +114,128 @@ class Gemv : public Stage {
     *row = parts_.n;
     return count == rows * parts_.n;
   }
-  int64_t shared_of(int64_t padded, int64_t slots) const {
-    const int64_t share = 32 * 16 / parts_.bits,
-                  vectors = (parts_.k / 8 + share - 1) / share * share;
-    const int64_t scales = parts_.bits == 16 ? 0 : kSlot * 8 / parts_.bits / parts_.block * 2;
-    return kWarps * slots * (kSlot + scales + 8) + padded * (vectors * 16 + kWarps * 8);
+  // Do tensor cores take its weights? Eight scales for what a slot has of a row.
+  bool has_tiles() const { return !parts_.float8 && parts_.block == kLeastBlock; }
+  bool row_by_row(int64_t rows) const { return rows <= (parts_.bits == 16 ? 1 : kFewRows); }
+  // Eights of rows.
+  static int64_t tiles(int64_t rows) { return rows <= 8 ? 1 : 2; }
+  // Numbers of a row in a slot, and bytes of one.
+  int64_t chunk() const { return parts_.bits == 16 ? 64 : 256; }
+  int64_t slot() const {
+    return parts_.bits == 16 ? kSlot : kGroup * chunk() * parts_.bits / 8 + kGroup * 16;
   }
-  // As many as fit: the depth of the ring hardly matters from two on.
-  int64_t slots(int64_t rows) const {
-    int64_t n = kMostSlots;
-    while (n > 0 && shared_of(rows == 1 ? 1 : kMostRows, n) > shared_) --n;
+  // Bytes of x that a block holds when `parts` of them share a sum.
+  int64_t held(int64_t rows, int64_t parts) const {
+    return parts_up(parts_up(parts_.k, chunk()), parts) * chunk() * rows * 2;
+  }
+  // As few as leave room for the rest.
+  int64_t parts(int64_t rows) const {
+    constexpr int64_t kMostHeld = int64_t{116} << 10, kMostParts = 8;
+    int64_t n = 1;
+    while (n < kMostParts && held(rows, n) > kMostHeld) n *= 2;
     return n;
+  }
+  // Clusters that memory is kept for: not every multiprocessor may find others to form one with.
+  int64_t least_clusters(int64_t parts) const {
+    return std::max<int64_t>(1, parts == 2 ? processors_ / 2 : processors_ * 3 / 4 / parts);
+  }
+  int64_t shared_of(int64_t rows, int64_t slots) const {
+    if (row_by_row(rows)) {
+      const int64_t padded = rows == 1 ? 1 : kFewRows, share = 32 * 16 / parts_.bits;
+      const int64_t scales = parts_.bits == 16 ? 0 : kSlot * 8 / parts_.bits / parts_.block * 2;
+      return kWarps * slots * (kSlot + scales + 8) +
+             padded * (parts_up(parts_.k / 8, share) * share * 16 + kWarps * 8);
+    }
+    const int64_t n = parts(rows), tokens = 8 * tiles(rows);
+    const int64_t sums = 4 * static_cast<int64_t>(products_.size()) * kGroup * tokens;  // a group's
+    const int64_t own = n > 1 ? parts_up(parts_up(parts_.n, kGroup), least_clusters(n)) : 0;
+    return 1024 + kWarps * slots * (slot() + 8) + held(rows, n) + (2 * kWarps + own) * sums +
+           tokens * 2 * 4 + 32;
+  }
+  // As many as fit: the depth of the ring hardly matters from two on, and a smaller one leaves room
+  // for a block of the next kernel.
+  int64_t slots(int64_t rows) const {
+    int64_t n = row_by_row(rows) ? kMostSlots : kMostSlots - 1;
+    while (n > 0 && shared_of(rows, n) > shared_) --n;
+    return n;
+  }
+  // More than half of what a multiprocessor has: two blocks on one of them, and none on another,
+  // is the worst that can happen to kernels that begin early.
+  uint32_t shared_asked(int64_t rows) const {
+    return static_cast<uint32_t>(std::max(shared_of(rows, slots(rows)), shared_ / 2 + 1024));
+  }
+
+  void add_externals(const Values& values, int64_t rows, Params& p) const {
+    for (int32_t v : text_.inputs) {
+      if (product_of(v) >= 0) continue;
+      int64_t row = 0, column = 0;
+      steps(values, v, rows, &row, &column);
+      p.add(values.data(v)).add(row).add(column);
+    }
+  }
+  void add_ends(Params& p) const {
+    p.add(epsilon_);
+    for (const Product& product : products_) p.add(product.alpha);
+  }
+  void launch_rows(const Run& run, Module& module, int64_t rows) const {
+    const Values& values = run.values;
+    Params p;
+    p.add(values.data(parts_.out)).add(values.data(parts_.x));
+    p.add(scale_ >= 0 ? values.data(scale_) : nullptr);
+    for (const Product& product : products_) p.add(values.data(product.weight));
+    for (const Product& product : products_) {
+      p.add(product.scales >= 0 ? values.data(product.scales) : nullptr);
+    }
+    add_externals(values, rows, p);
+    p.add(rows).add(parts_.n).add(slots(rows));
+    add_ends(p);
+    Grid grid{processors_, 1, kThreads};
+    grid.shared = shared_asked(rows);
+    run.launch(module, rows == 1 ? "gemv1" : "gemv4", grid, p);
+  }
+  void launch_tiles(const Run& run, Module& module, int64_t rows) const {
+    const Values& values = run.values;
+    const char* name = rows <= 8 ? "gemv8" : "gemv16";
+    const int64_t n = parts(rows);
+    Grid grid{processors_ / n * n, 1, kThreads};
+    grid.shared = shared_asked(rows);
+    grid.cluster = static_cast<uint32_t>(n);
+    int64_t clusters = processors_ / n;
+    if (n > 1) {
+      clusters = std::clamp(run.device.clusters_at_once(module.function(name), grid),
+                            least_clusters(n), clusters);
+      grid.x = clusters * n;
+    }
+    Params p;
+    add_maps(run, p);
+    p.add(values.data(parts_.out)).add(values.data(parts_.x));
+    p.add(scale_ >= 0 ? values.data(scale_) : nullptr);
+    add_externals(values, rows, p);
+    p.add(rows).add(parts_.n).add(slots(rows)).add(n).add(clusters);
+    add_ends(p);
+    while (p.bytes() % 64 != 0) p.add(int64_t{0});
+    run.launch(module, name, grid, p);
+  }
+
+  // Where the copy engine finds tiles of the weights, and of their scales.
+  void add_maps(const Run& run, Params& p) const {
+    const auto add = [&](int32_t value, int64_t columns, uint32_t box) {
+      Tiles t;
+      t.dtype = dtype_;
+      t.data = run.values.data(value);
+      t.columns = box;
+      t.rows = kGroup;
+      t.swizzled = box == 64;
+      const int64_t dims[4] = {columns, parts_.n, 1, 1};
+      const int64_t steps[4] = {1, columns, columns * parts_.n, columns * parts_.n};
+      std::copy(dims, dims + 4, t.dims);
+      std::copy(steps, steps + 4, t.steps);
+      for (uint64_t word : run.device.tile_map(t).words) p.add(static_cast<int64_t>(word));
+    };
+    for (const Product& w : products_) add(w.weight, parts_.k * parts_.bits / 16, 64);
+    for (const Product& w : products_) {
+      if (w.scales >= 0) add(w.scales, parts_.k / kLeastBlock, 8);
+    }
   }
 
   void make_source(const Region& region) {
@@ -162,23 +259,47 @@ class Gemv : public Stage {
       call += comma + "l" + e;
     }
     const nef_dtype out = region.values[static_cast<size_t>(parts_.out)].dtype;
-    source_ = std::string(kBulkText) +
-              fill(kGemvText, {{"T", memory_type(dtype_)},
-                               {"HIGH", dtype_ == NEF_BFLOAT16 ? "return f32_of(v & 0xffff0000u);"
-                                                               : "return low(v >> 16);"},
-                               {"R", register_type(out)},
-                               {"O", memory_type(out)},
-                               {"ARGS", arguments},
-                               {"BODY", text_.body},
-                               {"EXTERNALS", externals},
-                               {"LOADS", loads},
-                               {"CALL", call},
-                               {"C", std::to_string(products_.size())},
-                               {"K", std::to_string(parts_.k)},
-                               {"BITS", std::to_string(parts_.bits)},
-                               {"BLOCK", std::to_string(parts_.block)},
-                               {"FLOAT8", parts_.float8 ? "1" : "0"},
-                               {"NORM", scale_ >= 0 ? "1" : "0"}});
+    const auto flag = [](bool on) { return std::string(on ? "1" : "0"); };
+    const int64_t rows = known_rows(region);
+    const bool packed = parts_.bits < 16;
+    // Kernels for numbers of rows that cannot be are left out.
+    const auto may_have = [&](int64_t least, int64_t most) {
+      return rows < 0 || (least <= rows && rows <= most);
+    };
+    const std::string text = std::string(kGemvText) + (has_tiles() ? kGemvTilesText : "");
+    source_ =
+        std::string(kBulkText) +
+        fill(text.c_str(), {{"T", memory_type(dtype_)},
+                            {"HIGH", dtype_ == NEF_BFLOAT16 ? "return f32_of(v & 0xffff0000u);"
+                                                            : "return low(v >> 16);"},
+                            {"R", register_type(out)},
+                            {"O", memory_type(out)},
+                            {"ARGS", arguments},
+                            {"BODY", text_.body},
+                            {"EXTERNALS", externals},
+                            {"LOADS", loads},
+                            {"CALL", call},
+                            {"C", std::to_string(products_.size())},
+                            {"K", std::to_string(parts_.k)},
+                            {"BITS", std::to_string(parts_.bits)},
+                            {"BLOCK", std::to_string(parts_.block)},
+                            {"FLOAT8", flag(parts_.float8)},
+                            {"NORM", flag(scale_ >= 0)},
+                            {"MMA", packed || dtype_ == NEF_FLOAT16 ? "f16" : "bf16"},
+                            {"ONE", flag(may_have(1, 1))},
+                            {"FOUR", flag(packed && may_have(2, kFewRows))},
+                            {"EIGHT", flag(may_have(packed ? kFewRows + 1 : 2, 8))},
+                            {"SIXTEEN", flag(may_have(9, kMostRows))}});
+  }
+  // Rows of x where they are known before a run, else -1.
+  int64_t known_rows(const Region& region) const {
+    const auto& dims = region.values[static_cast<size_t>(parts_.x)].dims;
+    int64_t rows = 1;
+    for (size_t d = 0; d + 1 < dims.size(); ++d) {
+      if (dims[d] == NEF_DIM_UNKNOWN) return -1;
+      rows *= dims[d];
+    }
+    return rows;
   }
 
   Parts parts_;

@@ -11,15 +11,28 @@
 namespace nef::gpu {
 namespace {
 
-constexpr int64_t kCluster = 16, kTile = 64;  // blocks, keys
+constexpr int64_t kMostCluster = 16, kTile = 64;  // blocks, keys
 
 constexpr const char* kCode = R"device(
 typedef $T$ T;
-constexpr i32 kSize = $SIZE$, kGroup = $GROUP$, kCluster = 16, kTile = 64, kLanes = kSize / 8;
+constexpr i32 kSize = $SIZE$, kGroup = $GROUP$, kCluster = $CLUSTER$, kTile = 64, kLanes = kSize / 8;
 constexpr i32 kOut = kGroup * kSize, kOwn = kOut / kCluster, kDims = kSize / 32;
 DEV f32 low(u32 v) { T x; x.v = u16(v); return wide(x); }
 DEV f32 high(u32 v) { $HIGH$ }
-struct alignas(16) F4 { f32 e[4]; };
+DEV void load_pairs(f32 (&x)[2], u32 at) {
+  u32 v;
+  asm volatile("ld.shared.u32 %0, [%1];" : "=r"(v) : "r"(at) : "memory");
+  x[0] = low(v);
+  x[1] = high(v);
+}
+DEV void load_pairs(f32 (&x)[4], u32 at) {
+  u32 v, w;
+  asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];" : "=r"(v), "=r"(w) : "r"(at) : "memory");
+  x[0] = low(v);
+  x[1] = high(v);
+  x[2] = low(w);
+  x[3] = high(w);
+}
 struct Heads { i64 batch; i64 head; i64 row; };
 struct AttendP { T* y; const T* q; const T* k; const T* v; const T* past_k; const T* past_v; i64 kv_heads; i64 keys; i64 past;
   i64 chunk; i64 stages; f64 scale; Heads ks; Heads vs; Heads past_ks; Heads past_vs; i64 q_batch; };
@@ -109,6 +122,14 @@ NEF_EARLY_KERNEL(attend_one, AttendP, 256, 2) {
   }
   __syncthreads();
   const i32 d0 = lane % kLanes * 8;
+  // Registers hold a lane's part of the queries where these are few.
+  constexpr bool kHeld = kGroup <= 4;
+  f32 held[kHeld ? kGroup : 1][8];
+#pragma unroll
+  for (i32 g = 0; g < (kHeld ? kGroup : 0); ++g) {
+#pragma unroll
+    for (i32 e = 0; e < 8; ++e) held[g][e] = queries[g * kSize + d0 + e];
+  }
   f32 top[kGroup], sum[kGroup], out[kGroup][kDims];
 #pragma unroll
   for (i32 g = 0; g < kGroup; ++g) {
@@ -130,12 +151,10 @@ NEF_EARLY_KERNEL(attend_one, AttendP, 256, 2) {
       for (i32 g = 0; g < kGroup; ++g) {
         f32 a = 0.0f, c = 0.0f;
 #pragma unroll
-        for (i32 e = 0; e < 2; ++e) {
-          const F4 q = *(const F4*)(queries + g * kSize + d0 + 4 * e);
-          a = fmaf(q.e[0], low(k.e[2 * e]), a);
-          c = fmaf(q.e[1], high(k.e[2 * e]), c);
-          a = fmaf(q.e[2], low(k.e[2 * e + 1]), a);
-          c = fmaf(q.e[3], high(k.e[2 * e + 1]), c);
+        for (i32 e = 0; e < 4; ++e) {
+          const f32* q = kHeld ? held[kHeld ? g : 0] + 2 * e : queries + g * kSize + d0 + 2 * e;
+          a = fmaf(q[0], low(k.e[e]), a);
+          c = fmaf(q[1], high(k.e[e]), c);
         }
         s[g] = a + c;
 #pragma unroll
@@ -179,10 +198,8 @@ NEF_EARLY_KERNEL(attend_one, AttendP, 256, 2) {
 #pragma unroll 4
     for (i32 i = 0; i < 8; ++i) {
       const i32 key = warp * 8 + i;
-      const T* v = vs + (stage * kTile + key) * kSize + lane * kDims;
       f32 x[kDims];
-#pragma unroll
-      for (i32 d = 0; d < kDims; ++d) x[d] = ld(v[d]);
+      load_pairs(x, shared_address(vs + (stage * kTile + key) * kSize + lane * kDims));
 #pragma unroll
       for (i32 g = 0; g < kGroup; ++g) {
         const f32 e = scores[key * kGroup + g];
@@ -221,19 +238,20 @@ NEF_EARLY_KERNEL(attend_one, AttendP, 256, 2) {
   }
   cluster_arrive();
   cluster_wait();
-  if (t >= kOwn) return;
-  const i32 e = rank * kOwn + t, g = e / kSize;
-  f32 best = least<f32>(), total = 0.0f, value = 0.0f;
+  for (i32 mine = t; mine < kOwn; mine += 256) {
+    const i32 e = rank * kOwn + mine, g = e / kSize;
+    f32 best = least<f32>(), total = 0.0f, value = 0.0f;
 #pragma unroll
-  for (i32 c = 0; c < kCluster; ++c) best = op_max(best, tops[c * 2 * kGroup + g]);
+    for (i32 c = 0; c < kCluster; ++c) best = op_max(best, tops[c * 2 * kGroup + g]);
 #pragma unroll
-  for (i32 c = 0; c < kCluster; ++c) {
-    const f32 theirs = tops[c * 2 * kGroup + g];
-    const f32 weight = theirs == least<f32>() ? 0.0f : theirs == best ? 1.0f : exp2_of(theirs - best);
-    total += weight * tops[c * 2 * kGroup + kGroup + g];
-    value += weight * others[c * kOwn + t];
+    for (i32 c = 0; c < kCluster; ++c) {
+      const f32 theirs = tops[c * 2 * kGroup + g];
+      const f32 weight = theirs == least<f32>() ? 0.0f : theirs == best ? 1.0f : exp2_of(theirs - best);
+      total += weight * tops[c * 2 * kGroup + kGroup + g];
+      value += weight * others[c * kOwn + mine];
+    }
+    st(p.y[(b * p.kv_heads + h) * kOut + e], best == least<f32>() ? 0.0f : value / total);
   }
-  st(p.y[(b * p.kv_heads + h) * kOut + e], best == least<f32>() ? 0.0f : value / total);
 }
 )device";
 
@@ -244,12 +262,14 @@ class DecodeAttention : public Stage {
     std::optional<RowSlice> slices[3];  // that make queries, keys and values
     int64_t group = 0, size = 0, kv_heads = 0;
   };
-  DecodeAttention(const Region& region, const Parts& parts)
+  DecodeAttention(const Region& region, const Parts& parts, const DeviceInfo& device)
       : attention_(*parts.attention),
         group_(parts.group),
         size_(parts.size),
         kv_heads_(parts.kv_heads) {
     std::copy(parts.slices, parts.slices + 3, slices_);
+    const int64_t batch = region.input(attention_, 0).dims[0];
+    while (cluster_ > 2 && batch * kv_heads_ * cluster_ > device.processors) cluster_ /= 2;
     const nef_dtype t = region.input(attention_, 1).dtype;
     const auto constant = [&](size_t i) {
       return !attention_.has_input(i) || region.input(attention_, i).kind == NEF_VALUE_CONSTANT;
@@ -260,6 +280,7 @@ class DecodeAttention : public Stage {
                                                       : "return low(v >> 16);"},
                            {"SIZE", std::to_string(size_)},
                            {"GROUP", std::to_string(group_)},
+                           {"CLUSTER", std::to_string(cluster_)},
                            {"EARLY_PAST", constant(4) && constant(5) ? "true" : "false"},
                            {"EARLY_NEW", constant(1) && constant(2) ? "true" : "false"}});
   }
@@ -290,7 +311,7 @@ class DecodeAttention : public Stage {
       }
       return attention_.has_input(i) ? values.data(attention_.inputs[i]) : nullptr;
     };
-    const int64_t whole = (s.keys + kCluster - 1) / kCluster;
+    const int64_t whole = (s.keys + cluster_ - 1) / cluster_;
     const int64_t chunk =
         whole <= kTile ? (whole + 7) / 8 * 8 : (whole + kTile - 1) / kTile * kTile;
     const int64_t stages = chunk <= kTile ? 1 : 2;
@@ -302,12 +323,12 @@ class DecodeAttention : public Stage {
                          1 / std::sqrt(static_cast<double>(size_))));
     for (const Heads& h : {s.k, s.v, s.past_k, s.past_v}) h.add_to(p);
     p.add(s.q_batch);
-    Grid grid{s.batch * kv_heads_ * kCluster, 1, 256};
-    grid.cluster = kCluster;
+    Grid grid{s.batch * kv_heads_ * cluster_, 1, 256};
+    grid.cluster = static_cast<uint32_t>(cluster_);
     const int64_t out = group_ * size_;
     const int64_t needed =
         stages * kTile * size_ * 4 +
-        4 * (kTile * group_ + 8 * group_ + 2 * out + (kCluster + 1) * 2 * group_) + 16;
+        4 * (kTile * group_ + 8 * group_ + 2 * out + (cluster_ + 1) * 2 * group_) + 16;
     // Beside one of the products around it a multiprocessor has room for one block, not for two:
     // half of them would have all the work while the others had none.
     constexpr int64_t kAlone = int64_t{52} << 10;
@@ -342,6 +363,8 @@ class DecodeAttention : public Stage {
   Node attention_;
   std::optional<RowSlice> slices_[3];
   const int64_t group_, size_, kv_heads_;
+  // Blocks for one head of keys: at least two, and no more than there are multiprocessors for.
+  int64_t cluster_ = kMostCluster;
   std::string source_;
 };
 
@@ -402,7 +425,7 @@ bool DecodeAttention::matches(const Region& region, Parts& parts) {
 std::unique_ptr<Stage> decode_attention_stage(const Region& region, const DeviceInfo& device) {
   DecodeAttention::Parts parts;
   if (!device.bulk_copies || !DecodeAttention::matches(region, parts)) return nullptr;
-  return std::make_unique<DecodeAttention>(region, parts);
+  return std::make_unique<DecodeAttention>(region, parts, device);
 }
 
 }  // namespace nef::gpu

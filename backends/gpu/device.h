@@ -98,6 +98,7 @@ struct Tiles {
   const void* data = nullptr;
   int64_t dims[4] = {}, steps[4] = {};
   uint32_t columns = 64, rows = 128;  // of a tile; 64 columns at most
+  bool swizzled = true;               // sixteens of bytes change places within 128, by row
 };
 // What the copy engine is told about it.
 struct TileMap {
@@ -148,6 +149,10 @@ class Device {
   virtual void launch(void* function, const Grid& grid, const void* params, size_t bytes,
                       Stream& stream) = 0;
 
+  // Clusters of such a launch that run side by side.
+  virtual int64_t clusters_at_once(void* /*function*/, const Grid& grid) {
+    return grid.x / grid.cluster;
+  }
   virtual TileMap tile_map(const Tiles&) {
     throw BackendError(NEF_UNSUPPORTED, "this device copies no tiles");
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel of decode.cc. Weights of 16 bits are multiplied as floats; those of 8 and 4 bits, with
-// a scale for each 32 of them, as 16-bit floats in short sums.
+// The kernels of decode.cc for very few rows. Weights of 16 bits are multiplied as floats; those of
+// 8 and 4 bits, with a scale for each 32 of them, as 16-bit floats in short sums.
 #include "backends/gpu/decode.h"
 
 namespace nef::gpu {
@@ -286,8 +286,12 @@ template <int M> DEV void gemv(const GemvP& p) {
     if (lane < M && lane < p.rows) st(p.y[mine * p.n + r], finish($CALL$));
   }
 }
+#if $ONE$
 NEF_EARLY_KERNEL(gemv1, GemvP, 512, 2) { gemv<1>(p); }
+#endif
+#if $FOUR$
 NEF_EARLY_KERNEL(gemv4, GemvP, 512, 1) { gemv<4>(p); }
+#endif
 )device";
 
 }  // namespace nef::gpu

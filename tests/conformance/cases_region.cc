@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fused regions of every kind. The reference runs them node by node.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
 #include "tests/conformance/cases.h"
 
 namespace nef::conformance {
@@ -164,7 +168,11 @@ void add_reductions(nef_dtype t, CaseList& out) {
 // A norm, then one or two products with it, gated.
 void add_gated_products(nef_dtype t, CaseList& out) {
   const bool narrow = t == NEF_FLOAT16 || t == NEF_BFLOAT16;
-  for (const Dims& dims : {Dims{1, 1, 64}, Dims{3, 1, 1096}, Dims{2, 9, 40}}) {
+  // Rows as kernels for few of them cut them.
+  std::vector<Dims> forms = {{1, 1, 64}, {3, 1, 1096}, {2, 9, 40}, {8, 1, 136}, {17, 1, 72}};
+  // Sums that blocks share.
+  if (t == NEF_BFLOAT16) forms.insert(forms.end(), {{16, 1, 4120}, {2, 1, 14344}, {9, 1, 14400}});
+  for (const Dims& dims : forms) {
     for (bool gated : {false, true}) {
       CaseBuilder b(std::string(gated ? "gated_" : "projected_") + dims_name(dims));
       const int64_t k = dims.back(), n = 72;
@@ -182,8 +190,24 @@ void add_gated_products(nef_dtype t, CaseList& out) {
       // What is rounded between the nodes adds up in the sums, and they may cancel.
       const auto magnitude = static_cast<double>(k);
       out.push_back(
-          finish(b, NEF_REGION_CHAIN, narrow ? Tolerance{4, 32} : Tolerance{8, magnitude}));
+          finish(b, NEF_REGION_CHAIN,
+                 narrow ? Tolerance{4, std::max(32.0, magnitude / 16)} : Tolerance{32, magnitude}));
     }
+  }
+}
+
+// What is not finite in one row stays there.
+void add_odd_rows(nef_dtype t, CaseList& out) {
+  constexpr int64_t kRows = 5, kK = 64, kN = 24;
+  for (const double odd : {std::numeric_limits<double>::infinity(), std::nan("")}) {
+    std::vector<double> numbers(kRows * kK);
+    for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<double>(i % 7) - 3;
+    numbers[kK + 3] = numbers[3 * kK + 60] = odd;
+    CaseBuilder b(std::isnan(odd) ? "nan_rows" : "infinite_rows");
+    const int32_t x = b.input(values(t, {kRows, kK}, numbers));
+    const int32_t y = b.node(NEF_OP_MATMUL, {x, b.input(make(t, {kK, kN}, Fill::Positive, 2))})[0];
+    b.node(NEF_OP_ADD, {y, b.input(make(t, {kN}, Fill::Unit, 3))});
+    out.push_back(finish(b, NEF_REGION_CHAIN, {4, 32}));
   }
 }
 
@@ -193,23 +217,25 @@ struct PackedWeights {
   int64_t bits, block;
 };
 void add_packed_products(nef_dtype t, CaseList& out) {
-  constexpr int64_t kK = 1024, kN = 40;
+  constexpr int64_t kN = 40;
   for (const PackedWeights& p : {PackedWeights{NEF_UINT8, 4, 32},
                                  {NEF_UINT8, 8, 32},
                                  {NEF_UINT8, 8, 64},
                                  {NEF_FLOAT8_E4M3FN, 8, 32},
                                  {NEF_FLOAT8_E4M3FN, 8, 128},
                                  {NEF_FLOAT8_E5M2, 8, 32}}) {
-    for (const Dims& dims : {Dims{1, 1, kK}, Dims{3, kK}, Dims{2, 9, kK}}) {
+    for (const Dims& dims : {Dims{1, 1, 1024}, Dims{3, 1024}, Dims{2, 9, 1024}, Dims{16, 1024},
+                             Dims{1, 9216}, Dims{13, 5120}}) {
+      const int64_t k = dims.back();
       CaseBuilder b("packed" + std::to_string(p.dtype) + "_" + std::to_string(p.bits) + "_" +
                     std::to_string(p.block) + "_" + dims_name(dims));
       const int32_t x = b.input(make(t, dims, Fill::Small, 1));
       const Fill fill = p.dtype == NEF_UINT8 ? Fill::Extreme : Fill::Small;
-      const int32_t w = b.input(make(p.dtype, {kN, kK / p.block, p.block * p.bits / 8}, fill, 2));
-      const int32_t scales = b.input(make(t, {kN, kK / p.block}, Fill::Unit, 3));
+      const int32_t w = b.input(make(p.dtype, {kN, k / p.block, p.block * p.bits / 8}, fill, 2));
+      const int32_t scales = b.input(make(t, {kN, k / p.block}, Fill::Unit, 3));
       const int32_t y = b.node(NEF_OP_MATMUL_NBITS, {x, w, scales},
                                attrs(NEF_OP_MATMUL_NBITS)
-                                   .set_int(NEF_MATMUL_NBITS_K, kK)
+                                   .set_int(NEF_MATMUL_NBITS_K, k)
                                    .set_int(NEF_MATMUL_NBITS_N, kN)
                                    .set_int(NEF_MATMUL_NBITS_BITS, p.bits)
                                    .set_int(NEF_MATMUL_NBITS_BLOCK_SIZE, p.block)
@@ -219,7 +245,8 @@ void add_packed_products(nef_dtype t, CaseList& out) {
       b.node(NEF_OP_ADD, {b.input(make(t, result, Fill::Unit, 4)), y});
       // The sums grow with the weights, and each of their parts is rounded.
       const bool bytes = p.dtype == NEF_UINT8 && p.bits == 8;
-      out.push_back(finish(b, NEF_REGION_CHAIN, {6, bytes ? 1024.0 : 64.0}));
+      const double longer = static_cast<double>(k) / 1024;
+      out.push_back(finish(b, NEF_REGION_CHAIN, {6, longer * (bytes ? 1024 : 64)}));
     }
   }
 }
@@ -320,6 +347,7 @@ CaseList region_cases() {
     add_epilogues(t, out);
     add_reductions(t, out);
     add_gated_products(t, out);
+    add_odd_rows(t, out);
     if (t == NEF_FLOAT16 || t == NEF_BFLOAT16) add_packed_products(t, out);
     add_sliced_queries(t, out);
     if (t != NEF_FLOAT64) add_float8_products(t, out);
