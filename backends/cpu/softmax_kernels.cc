@@ -142,29 +142,23 @@ void row_of_doubles(const double* x, int64_t n, double* y) {
   for (int64_t i = 0; i < n; ++i) y[i] /= sum;
 }
 
-// Two vectors of columns.
-template <class V>
-struct Columns {
-  V a, b;
-};
-
-template <class F>
-HWY_INLINE Columns<hn::Vec<Tag>> weigh_columns(float* x, int64_t ld, int64_t keys, float scale,
-                                               const Columns<hn::Vec<Tag>>& shift,
-                                               const F& e_to_the) {
+// Two vectors of columns, which become weights; their sums.
+template <class V, class F>
+HWY_INLINE void weigh_columns(float* x, int64_t ld, int64_t keys, float scale, V shift_a, V shift_b,
+                              V& sum_a, V& sum_b, const F& e_to_the) {
   const Tag d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   const auto s = hn::Set(d, scale);
-  auto sum_a = hn::Zero(d), sum_b = sum_a;
+  sum_a = hn::Zero(d);
+  sum_b = hn::Zero(d);
   for (int64_t i = 0; i < keys; ++i, x += ld) {
-    const auto a = e_to_the(hn::MulSub(hn::LoadU(d, x), s, shift.a));
-    const auto b = e_to_the(hn::MulSub(hn::LoadU(d, x + lanes), s, shift.b));
+    const auto a = e_to_the(hn::MulSub(hn::LoadU(d, x), s, shift_a));
+    const auto b = e_to_the(hn::MulSub(hn::LoadU(d, x + lanes), s, shift_b));
     hn::StoreU(a, d, x);
     hn::StoreU(b, d, x + lanes);
     sum_a = hn::Add(sum_a, a);
     sum_b = hn::Add(sum_b, b);
   }
-  return {sum_a, sum_b};
 }
 
 void columns_of_floats(float* scores, int64_t ld, int64_t keys, int64_t queries, float scale,
@@ -195,15 +189,17 @@ void columns_of_floats(float* scores, int64_t ld, int64_t keys, int64_t queries,
     hn::StoreU(factor_a, d, factor + c);
     hn::StoreU(factor_b, d, factor + c + lanes);
     const auto least = hn::Min(hn::MulSub(least_a, s, shift_a), hn::MulSub(least_b, s, shift_b));
-    const Columns<hn::Vec<Tag>> shift = {shift_a, shift_b};
-    const auto sums = hn::AllTrue(d, hn::Ge(least, hn::Set(d, kLeastPlainWeight)))
-                          ? weigh_columns(scores + c, ld, keys, scale, shift,
-                                          [&](auto v) HWY_ATTR { return exp_plain_weight(d, v); })
-                          : weigh_columns(scores + c, ld, keys, scale, shift,
-                                          [&](auto v) HWY_ATTR { return exp_below_89(d, v); });
+    auto sum_a = hn::Zero(d), sum_b = sum_a;
+    if (hn::AllTrue(d, hn::Ge(least, hn::Set(d, kLeastPlainWeight)))) {
+      weigh_columns(scores + c, ld, keys, scale, shift_a, shift_b, sum_a, sum_b,
+                    [&](auto v) HWY_ATTR { return exp_plain_weight(d, v); });
+    } else {
+      weigh_columns(scores + c, ld, keys, scale, shift_a, shift_b, sum_a, sum_b,
+                    [&](auto v) HWY_ATTR { return exp_below_89(d, v); });
+    }
     const auto total_a = hn::LoadU(d, total + c), total_b = hn::LoadU(d, total + c + lanes);
-    hn::StoreU(hn::MulAdd(total_a, factor_a, sums.a), d, total + c);
-    hn::StoreU(hn::MulAdd(total_b, factor_b, sums.b), d, total + c + lanes);
+    hn::StoreU(hn::MulAdd(total_a, factor_a, sum_a), d, total + c);
+    hn::StoreU(hn::MulAdd(total_b, factor_b, sum_b), d, total + c + lanes);
   }
 }
 
