@@ -11,8 +11,9 @@
 namespace nef::cpu {
 namespace {
 
-constexpr int64_t kTaskRows = 256;              // most rows of A that a task packs
-constexpr int64_t kTaskWork = 2 * 1024 * 1024;  // multiply-adds that outweigh handing out a task
+constexpr int64_t kTaskRows = 256;  // most rows of A that a task packs
+// Multiply-adds that outweigh handing out a task: on tiles, and by dot products of vectors.
+constexpr int64_t kTaskWork = 2 * 1024 * 1024, kVectorTaskWork = 512 * 1024;
 constexpr int64_t kTasksPerSlot = 2;
 // Below this many rows a float32 B that is not constant is better read once in place.
 constexpr int64_t kFewRows = 16;
@@ -108,9 +109,9 @@ class AmxMatmulPrepared final : public Prepared {
   // Rows are split first: each task packs its rows of A.
   Cut cut(const MatmulShape& s) const {
     Cut c{most_rows(s), s.n};
-    const int64_t work = s.k * s.n;
+    const int64_t work = s.k * s.n, least = ops_->tiles ? kTaskWork : kVectorTaskWork;
     const auto wants_more = [&](int64_t task_work) {
-      return c.tasks(s) < kTasksPerSlot * slots_ && task_work >= 2 * kTaskWork;
+      return c.tasks(s) < kTasksPerSlot * slots_ && task_work >= 2 * least;
     };
     while (c.rows > kAmxPanel && slots_ > 1 && wants_more(c.rows * work)) {
       c.rows = round_up(c.rows / 2, kAmxPanel);
