@@ -168,6 +168,41 @@ HWY_NOINLINE void run_edge(int64_t rows, int64_t cols, bool packed, const T* a, 
   for (int64_t i = 0; i < rows; ++i) std::copy_n(buffer + i * width, cols, c + i * ldc);
 }
 
+// out[p][j] = x[j][p] for 4 x 4 floats.
+HWY_INLINE void transpose_four(const float* x, int64_t step, float* out, int64_t out_step) {
+  const hn::FixedTag<float, 4> d;
+  const hn::RepartitionToWide<decltype(d)> dw;
+  const auto r0 = hn::LoadU(d, x), r1 = hn::LoadU(d, x + step);
+  const auto r2 = hn::LoadU(d, x + 2 * step), r3 = hn::LoadU(d, x + 3 * step);
+  const auto low01 = hn::BitCast(dw, hn::InterleaveLower(d, r0, r1));
+  const auto low23 = hn::BitCast(dw, hn::InterleaveLower(d, r2, r3));
+  const auto high01 = hn::BitCast(dw, hn::InterleaveUpper(d, r0, r1));
+  const auto high23 = hn::BitCast(dw, hn::InterleaveUpper(d, r2, r3));
+  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(dw, low01, low23)), d, out);
+  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(dw, low01, low23)), d, out + out_step);
+  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(dw, high01, high23)), d, out + 2 * out_step);
+  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(dw, high01, high23)), d, out + 3 * out_step);
+}
+
+// out[p][j] = x[j][p] for `lines` of them, 4 or more; the last four may be some again. A cache line
+// of each is read at a time, so that few of them need a place.
+HWY_INLINE void pack_lines(const float* x, int64_t step, int64_t k, int64_t lines, float* out) {
+  constexpr int64_t kRun = 16;
+  const int64_t whole = k - k % 4;
+  for (int64_t p0 = 0; p0 < whole; p0 += kRun) {
+    const int64_t p1 = std::min(p0 + kRun, whole);
+    for (int64_t i = 0; i < lines; i += 4) {
+      const int64_t j = std::min(i, lines - 4);
+      for (int64_t p = p0; p < p1; p += 4) {
+        transpose_four(x + j * step + p, step, out + p * lines + j, lines);
+      }
+    }
+  }
+  for (int64_t p = whole; p < k; ++p) {
+    for (int64_t j = 0; j < lines; ++j) out[p * lines + j] = x[p + j * step];
+  }
+}
+
 // Packs rows [0, rows) x [0, k) as [k][rows]. Contiguous rows are read in short runs so that both
 // sides stay in a few cache lines.
 template <typename T>
@@ -176,6 +211,9 @@ void pack_a_panel(const T* a, int64_t a_row, int64_t a_k, int64_t rows, int64_t 
   if (a_row == 1) {
     for (int64_t p = 0; p < k; ++p) std::copy_n(a + p * a_k, rows, out + p * rows);
     return;
+  }
+  if constexpr (sizeof(T) == 4) {
+    if (a_k == 1 && rows >= 4) return pack_lines(a, a_row, k, rows, out);
   }
   for (int64_t p0 = 0; p0 < k; p0 += kRun) {
     const int64_t run = std::min(kRun, k - p0);
@@ -261,35 +299,6 @@ void block(const GemmBlock<T>& g) {
   }
 }
 
-// out[p][j] = b[j][p] for 4 x 4 floats.
-HWY_INLINE void transpose_four(const float* b, int64_t ldb, float* out, int64_t ldo) {
-  const hn::FixedTag<float, 4> d;
-  const hn::RepartitionToWide<decltype(d)> dw;
-  const auto r0 = hn::LoadU(d, b), r1 = hn::LoadU(d, b + ldb);
-  const auto r2 = hn::LoadU(d, b + 2 * ldb), r3 = hn::LoadU(d, b + 3 * ldb);
-  const auto low01 = hn::BitCast(dw, hn::InterleaveLower(d, r0, r1));
-  const auto low23 = hn::BitCast(dw, hn::InterleaveLower(d, r2, r3));
-  const auto high01 = hn::BitCast(dw, hn::InterleaveUpper(d, r0, r1));
-  const auto high23 = hn::BitCast(dw, hn::InterleaveUpper(d, r2, r3));
-  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(dw, low01, low23)), d, out);
-  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(dw, low01, low23)), d, out + ldo);
-  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(dw, high01, high23)), d, out + 2 * ldo);
-  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(dw, high01, high23)), d, out + 3 * ldo);
-}
-
-// A panel of columns that are contiguous in k, all of `nr` of them: four by four.
-HWY_INLINE void pack_columns(const float* b, int64_t col, int64_t k, int64_t nr, float* out) {
-  int64_t p = 0;
-  for (; p + 4 <= k; p += 4) {
-    for (int64_t j = 0; j < nr; j += 4) {
-      transpose_four(b + p + j * col, col, out + p * nr + j, nr);
-    }
-  }
-  for (; p < k; ++p) {
-    for (int64_t j = 0; j < nr; ++j) out[p * nr + j] = b[p + j * col];
-  }
-}
-
 template <typename T>
 void pack_b(const T* b, int64_t row, int64_t col, int64_t k, int64_t n, T* out) {
   constexpr int64_t kRun = 16;
@@ -304,8 +313,8 @@ void pack_b(const T* b, int64_t row, int64_t col, int64_t k, int64_t n, T* out) 
       continue;
     }
     if constexpr (sizeof(T) == 4) {
-      if (row == 1 && cols == nr && nr % 4 == 0) {
-        pack_columns(b + j0 * col, col, k, nr, out);
+      if (row == 1 && cols == nr && nr >= 4) {
+        pack_lines(b + j0 * col, col, k, nr, out);
         continue;
       }
     }
