@@ -14,6 +14,7 @@ configure release >&2
 compile release conformance unit_cpu example_devices >&2
 find_program() { find "$NEF_RELEASE" -maxdepth 2 -type f -name "$1" -perm -u+x | head -n 1; }
 listed() { NEF_CPU_TARGET="$1" "$(find_program example_devices)" 2>&1 || true; }
+chosen=$#
 if [ $# -eq 0 ]; then
   # An unknown name is refused with the list of those there are.
   IFS=', ' read -r -a names <<<"$(listed none | sed -n "s/.*expected one of \([A-Z0-9_, ]*\).*/\1/p" | head -n 1)"
@@ -23,6 +24,11 @@ fi
 failed=0
 for target in "$@"; do
   case "$(listed "$target")" in
+    *"this CPU has only"*)
+      [ "$chosen" -eq 0 ] || die "$target cannot run here:" "$(listed "$target")"
+      echo "$target: not on this CPU"
+      continue
+      ;;
     *"$target"*) ;;
     *) die "$target cannot run here:" "$(listed "$target")" ;;
   esac
