@@ -7,6 +7,7 @@
 #include <iterator>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "engine/compile/program.h"
@@ -103,5 +104,8 @@ class Layout {
   std::vector<uint16_t> spaces_;
   std::vector<uint32_t> space_index_;
 };
+
+// "[2 3]"
+std::string dims_text(std::span<const int64_t> dims);
 
 }  // namespace nef::runtime

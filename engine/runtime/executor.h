@@ -141,6 +141,7 @@ class Executor {
   void run_wave(const Frame& frame, uint32_t begin, uint32_t end, int32_t branches,
                 const RunControl& control) const;
 
+  static constexpr size_t kMessageBytes = 1024;  // of what a backend says of a failure
   static constexpr size_t kMaxBindings = 64;
   static constexpr size_t kMaxLaterBindings = 256;
   static constexpr size_t kMaxIdleFrames = 8;
