@@ -13,6 +13,7 @@
 #include "backends/cpu/gemm.h"
 #include "backends/cpu/gemm_shape-inl.h"
 #include "backends/cpu/half-inl.h"
+#include "backends/cpu/transpose-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace nef::cpu {
@@ -168,22 +169,6 @@ HWY_NOINLINE void run_edge(int64_t rows, int64_t cols, bool packed, const T* a, 
   for (int64_t i = 0; i < rows; ++i) std::copy_n(buffer + i * width, cols, c + i * ldc);
 }
 
-// out[p][j] = x[j][p] for 4 x 4 floats.
-HWY_INLINE void transpose_four(const float* x, int64_t step, float* out, int64_t out_step) {
-  const hn::FixedTag<float, 4> d;
-  const hn::RepartitionToWide<decltype(d)> dw;
-  const auto r0 = hn::LoadU(d, x), r1 = hn::LoadU(d, x + step);
-  const auto r2 = hn::LoadU(d, x + 2 * step), r3 = hn::LoadU(d, x + 3 * step);
-  const auto low01 = hn::BitCast(dw, hn::InterleaveLower(d, r0, r1));
-  const auto low23 = hn::BitCast(dw, hn::InterleaveLower(d, r2, r3));
-  const auto high01 = hn::BitCast(dw, hn::InterleaveUpper(d, r0, r1));
-  const auto high23 = hn::BitCast(dw, hn::InterleaveUpper(d, r2, r3));
-  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(dw, low01, low23)), d, out);
-  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(dw, low01, low23)), d, out + out_step);
-  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(dw, high01, high23)), d, out + 2 * out_step);
-  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(dw, high01, high23)), d, out + 3 * out_step);
-}
-
 // out[p][j] = x[j][p] for `lines` of them, 4 or more; the last four may be some again. A cache line
 // of each is read at a time, so that few of them need a place.
 HWY_INLINE void pack_lines(const float* x, int64_t step, int64_t k, int64_t lines, float* out) {
@@ -194,7 +179,7 @@ HWY_INLINE void pack_lines(const float* x, int64_t step, int64_t k, int64_t line
     for (int64_t i = 0; i < lines; i += 4) {
       const int64_t j = std::min(i, lines - 4);
       for (int64_t p = p0; p < p1; p += 4) {
-        transpose_four(x + j * step + p, step, out + p * lines + j, lines);
+        transpose_four<false>(x + j * step + p, step, out + p * lines + j, lines);
       }
     }
   }

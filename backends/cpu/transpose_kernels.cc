@@ -8,46 +8,31 @@
 
 #include <hwy/cache_control.h>
 
+#include "backends/cpu/transpose-inl.h"
 #include "backends/cpu/transpose_kernels.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace nef::cpu {
 namespace HWY_NAMESPACE {
 namespace {
-namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr int64_t kLineBytes = 64;
 
-// Vectors of 16 bytes, kRows of them in and out: out[r][c] = in[c][r].
+// Squares whose rows are vectors of 16 bytes: out[r][c] = in[c][r].
 template <class T>
 using Small = hn::FixedTag<T, 16 / sizeof(T)>;
 template <class T>
 constexpr int64_t kSmall = 16 / static_cast<int64_t>(sizeof(T));
 
 template <bool kStream, class T>
-HWY_INLINE void put(hn::Vec<Small<T>> v, T* to) {
-  const Small<T> d;
-  if constexpr (kStream) hn::Stream(v, d, to);
-  else hn::StoreU(v, d, to);
-}
-
-template <bool kStream, class T>
 HWY_INLINE void transpose_small(const T* in, int64_t in_step, T* out, int64_t out_step) {
   const Small<T> d;
   if constexpr (sizeof(T) == 8) {
     const auto a = hn::LoadU(d, in), b = hn::LoadU(d, in + in_step);
-    put<kStream, T>(hn::InterleaveLower(d, a, b), out);
-    put<kStream, T>(hn::InterleaveUpper(d, a, b), out + out_step);
+    put<kStream>(hn::InterleaveLower(d, a, b), d, out);
+    put<kStream>(hn::InterleaveUpper(d, a, b), d, out + out_step);
   } else if constexpr (sizeof(T) == 4) {
-    const auto a = hn::LoadU(d, in), b = hn::LoadU(d, in + in_step);
-    const auto e = hn::LoadU(d, in + 2 * in_step), f = hn::LoadU(d, in + 3 * in_step);
-    // Twice the same: rows i and i + 2 meet, and after two rounds row becomes column.
-    const auto ae0 = hn::InterleaveLower(d, a, e), ae1 = hn::InterleaveUpper(d, a, e);
-    const auto bf0 = hn::InterleaveLower(d, b, f), bf1 = hn::InterleaveUpper(d, b, f);
-    put<kStream, T>(hn::InterleaveLower(d, ae0, bf0), out);
-    put<kStream, T>(hn::InterleaveUpper(d, ae0, bf0), out + out_step);
-    put<kStream, T>(hn::InterleaveLower(d, ae1, bf1), out + 2 * out_step);
-    put<kStream, T>(hn::InterleaveUpper(d, ae1, bf1), out + 3 * out_step);
+    transpose_four<kStream>(in, in_step, out, out_step);
   } else {
     for (int64_t r = 0; r < kSmall<T>; ++r) {
       for (int64_t c = 0; c < kSmall<T>; ++c) out[r * out_step + c] = in[c * in_step + r];

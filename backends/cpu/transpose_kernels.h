@@ -8,8 +8,8 @@
 namespace nef::cpu {
 
 // dst[r * dst_step + c] = src[r + c * src_step] for r < rows, c < columns; steps in elements. With
-// `stream` what is written goes past the caches, which takes `dst` and its step to be multiples of
-// 16 bytes.
+// `stream` elements of 4 and 8 bytes go past the caches, which takes `dst` and its step to be
+// multiples of 16 bytes.
 using TransposeFn = void (*)(const void* src, int64_t src_step, void* dst, int64_t dst_step,
                              int64_t rows, int64_t columns, bool stream);
 
