@@ -12,9 +12,9 @@ class HostTimes {
  public:
   HostTimes() {
     auto& driver = const_cast<cuda::DriverApi&>(cuda::driver());
-    time<&cuda::DriverApi::event_synchronize>(driver, waited_);
-    time<&cuda::DriverApi::stream_synchronize>(driver, waited_);
-    time<&cuda::DriverApi::to_host>(driver, waited_);  // waits where memory is not pinned
+    time<&gpu::DriverCalls::event_synchronize>(driver.calls, waited_);
+    time<&gpu::DriverCalls::stream_synchronize>(driver.calls, waited_);
+    time<&gpu::DriverCalls::to_host>(driver.calls, waited_);  // waits where memory is not pinned
     time<&cuda::DriverApi::graph_launch>(driver, launched_);
   }
   static void reset() { waited_ = launched_ = 0; }
@@ -33,9 +33,9 @@ class HostTimes {
       return result;
     }
   };
-  template <auto kMember>
-  static void time(cuda::DriverApi& driver, double& sum) {
-    wrap<kMember>(driver.*kMember, sum);
+  template <auto kMember, typename Table>
+  static void time(Table& table, double& sum) {
+    wrap<kMember>(table.*kMember, sum);
   }
   template <auto kMember, typename... P>
   static void wrap(cuda::CUresult (*&function)(P...), double& sum) {

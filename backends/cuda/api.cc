@@ -20,11 +20,14 @@ void* open_library(std::initializer_list<const char*> names, const char* compani
 
 #define NEF_CUDA_FIND(name, symbol, result, parameters) \
   gpu::find_symbol(library, #symbol, api.name);
+#define NEF_CUDA_FIND_CALL(name, symbol) gpu::find_symbol(library, #symbol, api.calls.name);
+#define NEF_CUDA_FIND_LT(name, symbol) gpu::find_symbol(library, #symbol, api.name);
 
 DriverApi open_driver() {
   void* library = open_library({"libcuda.so.1", "libcuda.so"});
   DriverApi api;
   NEF_CUDA_DRIVER(NEF_CUDA_FIND)
+  NEF_CUDA_CALLS(NEF_CUDA_FIND_CALL)
   return api;
 }
 NvrtcApi open_nvrtc() {
@@ -33,12 +36,13 @@ NvrtcApi open_nvrtc() {
       open_library({"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"}, "libnvrtc-builtins");
   NvrtcApi api;
   NEF_CUDA_NVRTC(NEF_CUDA_FIND)
+  NEF_CUDA_COMPILER(NEF_CUDA_FIND_CALL)
   return api;
 }
-BlasLtApi open_blaslt() {
+gpu::LtApi open_blaslt() {
   void* library = open_library({"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so"});
-  BlasLtApi api;
-  NEF_CUDA_BLASLT(NEF_CUDA_FIND)
+  gpu::LtApi api;
+  NEF_CUDA_BLASLT(NEF_CUDA_FIND_LT)
   return api;
 }
 DnnApi open_dnn() {
@@ -48,6 +52,8 @@ DnnApi open_dnn() {
   return api;
 }
 #undef NEF_CUDA_FIND
+#undef NEF_CUDA_FIND_CALL
+#undef NEF_CUDA_FIND_LT
 
 }  // namespace
 
@@ -60,8 +66,8 @@ const NvrtcApi& nvrtc() {
   static const NvrtcApi api = open_nvrtc();
   return api;
 }
-const BlasLtApi& blaslt() {
-  static const BlasLtApi api = open_blaslt();
+const gpu::LtApi& blaslt() {
+  static const gpu::LtApi api = open_blaslt();
   return api;
 }
 const DnnApi& dnn() {
@@ -77,7 +83,7 @@ void check(CUresult result, const char* what) {
   const std::string message = std::string(what) + ": " +
                               (name == nullptr ? "unknown error" : name) +
                               (text == nullptr ? "" : std::string(", ") + text);
-  if (result == kCudaOutOfMemory) throw BackendError(NEF_DEVICE_OUT_OF_MEMORY, message);
+  if (result == gpu::kOutOfMemory) throw BackendError(NEF_DEVICE_OUT_OF_MEMORY, message);
   // Errors that leave the context unusable: faults of kernels, hardware, links.
   const bool lost = (result >= 700 && result <= 720 && result != 701 && result != 708) ||
                     result == 46 || result == 214 || result == 220 || result == 226;

@@ -4,6 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "backends/gpu/compiler.h"
+#include "backends/gpu/driver.h"
+
 // The few types, numbers and entry points of CUDA's driver, NVRTC, cuBLASLt and cuDNN that are
 // used: they are opened at run time. tests/unit/cuda/headers_test.cc holds them against a toolkit
 // where one is installed.
@@ -13,41 +16,22 @@ namespace nef::cuda {
 
 using CUresult = int;
 using CUdevice = int;
-using CUdeviceptr = unsigned long long;
 using CUcontext = struct CUctx_st*;
 using CUstream = struct CUstream_st*;
-using CUevent = struct CUevent_st*;
-using CUmodule = struct CUmod_st*;
 using CUfunction = struct CUfunc_st*;
-using CUmemoryPool = struct CUmemPoolHandle_st*;
 using CUgraph = struct CUgraph_st*;
 using CUgraphExec = struct CUgraphExec_st*;
 
-constexpr CUresult kCudaOk = 0, kCudaOutOfMemory = 2, kCudaNoDevice = 100;
+constexpr CUresult kCudaOk = 0, kCudaNoDevice = 100;
 constexpr int kAttrMultiprocessors = 16, kAttrClockKhz = 13, kAttrMemoryClockKhz = 36;
 constexpr int kAttrBusWidth = 37, kAttrMajor = 75, kAttrMinor = 76, kAttrMemoryPools = 115;
 constexpr int kAttrMaxShared = 97;  // of a block that asks for it
-constexpr unsigned kStreamNonBlocking = 1, kEventNoTiming = 2, kHostDeviceMap = 2;
-constexpr int kPoolReleaseThreshold = 4, kPoolReserved = 5, kPoolUsed = 7;
 constexpr int kFunctionShared = 1, kFunctionMaxShared = 8,
               kFunctionLargeClusters = 14;                // CUfunction_attribute
 constexpr unsigned kLaunchCluster = 4, kLaunchEarly = 6;  // CUlaunchAttributeID
 constexpr int kCaptureThreadLocal = 1;
 constexpr int kTileF16 = 6, kTileBf16 = 9;               // CUtensorMapDataType
 constexpr int kTileSwizzle128 = 3, kTilePromote256 = 3;  // CUtensorMapSwizzle, ...L2promotion
-
-struct MemLocation {
-  int type, id;  // type 1: a device
-};
-struct MemPoolProps {
-  int allocation_type;  // 1: pinned
-  int handle_types;     // 0: none
-  MemLocation location;
-  void* security;
-  size_t max_size;
-  unsigned short usage;
-  unsigned char reserved[54];
-};
 
 struct LaunchAttribute {
   unsigned id, padding;
@@ -65,126 +49,128 @@ struct LaunchConfig {
 };
 
 // X(name here, exported name, return type, parameters)
-#define NEF_CUDA_DRIVER(X)                                                                         \
-  X(init, cuInit, CUresult, (unsigned))                                                            \
-  X(driver_version, cuDriverGetVersion, CUresult, (int*))                                          \
-  X(error_name, cuGetErrorName, CUresult, (CUresult, const char**))                                \
-  X(error_text, cuGetErrorString, CUresult, (CUresult, const char**))                              \
-  X(device_count, cuDeviceGetCount, CUresult, (int*))                                              \
-  X(device_get, cuDeviceGet, CUresult, (CUdevice*, int))                                           \
-  X(device_name, cuDeviceGetName, CUresult, (char*, int, CUdevice))                                \
-  X(device_attribute, cuDeviceGetAttribute, CUresult, (int*, int, CUdevice))                       \
-  X(device_memory, cuDeviceTotalMem_v2, CUresult, (size_t*, CUdevice))                             \
-  X(context_retain, cuDevicePrimaryCtxRetain, CUresult, (CUcontext*, CUdevice))                    \
-  X(context_push, cuCtxPushCurrent_v2, CUresult, (CUcontext))                                      \
-  X(context_pop, cuCtxPopCurrent_v2, CUresult, (CUcontext*))                                       \
-  X(stream_create, cuStreamCreate, CUresult, (CUstream*, unsigned))                                \
-  X(stream_destroy, cuStreamDestroy_v2, CUresult, (CUstream))                                      \
-  X(stream_synchronize, cuStreamSynchronize, CUresult, (CUstream))                                 \
-  X(event_create, cuEventCreate, CUresult, (CUevent*, unsigned))                                   \
-  X(event_record, cuEventRecord, CUresult, (CUevent, CUstream))                                    \
-  X(event_synchronize, cuEventSynchronize, CUresult, (CUevent))                                    \
-  X(pool_create, cuMemPoolCreate, CUresult, (CUmemoryPool*, const MemPoolProps*))                  \
-  X(pool_set, cuMemPoolSetAttribute, CUresult, (CUmemoryPool, int, void*))                         \
-  X(pool_get, cuMemPoolGetAttribute, CUresult, (CUmemoryPool, int, void*))                         \
-  X(pool_trim, cuMemPoolTrimTo, CUresult, (CUmemoryPool, size_t))                                  \
-  X(pool_alloc, cuMemAllocFromPoolAsync, CUresult, (CUdeviceptr*, size_t, CUmemoryPool, CUstream)) \
-  X(pool_free, cuMemFreeAsync, CUresult, (CUdeviceptr, CUstream))                                  \
-  X(memory_info, cuMemGetInfo_v2, CUresult, (size_t*, size_t*))                                    \
-  X(host_alloc, cuMemHostAlloc, CUresult, (void**, size_t, unsigned))                              \
-  X(host_free, cuMemFreeHost, CUresult, (void*))                                                   \
-  X(host_pointer, cuMemHostGetDevicePointer_v2, CUresult, (CUdeviceptr*, void*, unsigned))         \
-  X(to_device, cuMemcpyHtoDAsync_v2, CUresult, (CUdeviceptr, const void*, size_t, CUstream))       \
-  X(to_host, cuMemcpyDtoHAsync_v2, CUresult, (void*, CUdeviceptr, size_t, CUstream))               \
-  X(on_device, cuMemcpyDtoDAsync_v2, CUresult, (CUdeviceptr, CUdeviceptr, size_t, CUstream))       \
-  X(module_load, cuModuleLoadData, CUresult, (CUmodule*, const void*))                             \
-  X(module_unload, cuModuleUnload, CUresult, (CUmodule))                                           \
-  X(module_function, cuModuleGetFunction, CUresult, (CUfunction*, CUmodule, const char*))          \
-  X(function_get, cuFuncGetAttribute, CUresult, (int*, int, CUfunction))                           \
-  X(function_set, cuFuncSetAttribute, CUresult, (CUfunction, int, int))                            \
-  X(launch, cuLaunchKernelEx, CUresult, (const LaunchConfig*, CUfunction, void**, void**))         \
-  X(most_clusters, cuOccupancyMaxActiveClusters, CUresult,                                         \
-    (int*, CUfunction, const LaunchConfig*))                                                       \
-  X(tile_map, cuTensorMapEncodeTiled, CUresult,                                                    \
-    (void*, int, unsigned, void*, const uint64_t*, const uint64_t*, const unsigned*,               \
-     const unsigned*, int, int, int, int))                                                         \
-  X(capture_begin, cuStreamBeginCapture_v2, CUresult, (CUstream, int))                             \
-  X(capture_end, cuStreamEndCapture, CUresult, (CUstream, CUgraph*))                               \
-  X(graph_instantiate, cuGraphInstantiateWithFlags, CUresult,                                      \
-    (CUgraphExec*, CUgraph, unsigned long long))                                                   \
-  X(graph_launch, cuGraphLaunch, CUresult, (CUgraphExec, CUstream))                                \
-  X(graph_free, cuGraphDestroy, CUresult, (CUgraph))                                               \
+#define NEF_CUDA_DRIVER(X)                                                                 \
+  X(init, cuInit, CUresult, (unsigned))                                                    \
+  X(driver_version, cuDriverGetVersion, CUresult, (int*))                                  \
+  X(error_name, cuGetErrorName, CUresult, (CUresult, const char**))                        \
+  X(error_text, cuGetErrorString, CUresult, (CUresult, const char**))                      \
+  X(device_count, cuDeviceGetCount, CUresult, (int*))                                      \
+  X(device_get, cuDeviceGet, CUresult, (CUdevice*, int))                                   \
+  X(device_name, cuDeviceGetName, CUresult, (char*, int, CUdevice))                        \
+  X(device_attribute, cuDeviceGetAttribute, CUresult, (int*, int, CUdevice))               \
+  X(device_memory, cuDeviceTotalMem_v2, CUresult, (size_t*, CUdevice))                     \
+  X(context_retain, cuDevicePrimaryCtxRetain, CUresult, (CUcontext*, CUdevice))            \
+  X(context_push, cuCtxPushCurrent_v2, CUresult, (CUcontext))                              \
+  X(context_pop, cuCtxPopCurrent_v2, CUresult, (CUcontext*))                               \
+  X(function_get, cuFuncGetAttribute, CUresult, (int*, int, CUfunction))                   \
+  X(function_set, cuFuncSetAttribute, CUresult, (CUfunction, int, int))                    \
+  X(launch, cuLaunchKernelEx, CUresult, (const LaunchConfig*, CUfunction, void**, void**)) \
+  X(most_clusters, cuOccupancyMaxActiveClusters, CUresult,                                 \
+    (int*, CUfunction, const LaunchConfig*))                                               \
+  X(tile_map, cuTensorMapEncodeTiled, CUresult,                                            \
+    (void*, int, unsigned, void*, const uint64_t*, const uint64_t*, const unsigned*,       \
+     const unsigned*, int, int, int, int))                                                 \
+  X(capture_begin, cuStreamBeginCapture_v2, CUresult, (CUstream, int))                     \
+  X(capture_end, cuStreamEndCapture, CUresult, (CUstream, CUgraph*))                       \
+  X(graph_instantiate, cuGraphInstantiateWithFlags, CUresult,                              \
+    (CUgraphExec*, CUgraph, unsigned long long))                                           \
+  X(graph_launch, cuGraphLaunch, CUresult, (CUgraphExec, CUstream))                        \
+  X(graph_free, cuGraphDestroy, CUresult, (CUgraph))                                       \
   X(graph_exec_free, cuGraphExecDestroy, CUresult, (CUgraphExec))
+
+// X(name in gpu::DriverCalls, exported name). Addresses on the device are 64-bit integers there,
+// which are passed as pointers are.
+#define NEF_CUDA_CALLS(X)                       \
+  X(stream_create, cuStreamCreate)              \
+  X(stream_destroy, cuStreamDestroy_v2)         \
+  X(stream_synchronize, cuStreamSynchronize)    \
+  X(event_create, cuEventCreate)                \
+  X(event_record, cuEventRecord)                \
+  X(event_synchronize, cuEventSynchronize)      \
+  X(pool_create, cuMemPoolCreate)               \
+  X(pool_set, cuMemPoolSetAttribute)            \
+  X(pool_get, cuMemPoolGetAttribute)            \
+  X(pool_trim, cuMemPoolTrimTo)                 \
+  X(pool_alloc, cuMemAllocFromPoolAsync)        \
+  X(pool_free, cuMemFreeAsync)                  \
+  X(memory_info, cuMemGetInfo_v2)               \
+  X(host_alloc, cuMemHostAlloc)                 \
+  X(host_free, cuMemFreeHost)                   \
+  X(host_pointer, cuMemHostGetDevicePointer_v2) \
+  X(to_device, cuMemcpyHtoDAsync_v2)            \
+  X(to_host, cuMemcpyDtoHAsync_v2)              \
+  X(on_device, cuMemcpyDtoDAsync_v2)            \
+  X(module_load, cuModuleLoadData)              \
+  X(module_unload, cuModuleUnload)              \
+  X(module_function, cuModuleGetFunction)
 
 // ---- NVRTC
 
-using nvrtcResult = int;
-using nvrtcProgram = struct _nvrtcProgram*;
+#define NEF_CUDA_NVRTC(X)                               \
+  X(arch_count, nvrtcGetNumSupportedArchs, int, (int*)) \
+  X(archs, nvrtcGetSupportedArchs, int, (int*))
 
-#define NEF_CUDA_NVRTC(X)                                                                   \
-  X(version, nvrtcVersion, nvrtcResult, (int*, int*))                                       \
-  X(error_text, nvrtcGetErrorString, const char*, (nvrtcResult))                            \
-  X(arch_count, nvrtcGetNumSupportedArchs, nvrtcResult, (int*))                             \
-  X(archs, nvrtcGetSupportedArchs, nvrtcResult, (int*))                                     \
-  X(create, nvrtcCreateProgram, nvrtcResult,                                                \
-    (nvrtcProgram*, const char*, const char*, int, const char* const*, const char* const*)) \
-  X(compile, nvrtcCompileProgram, nvrtcResult, (nvrtcProgram, int, const char* const*))     \
-  X(log_size, nvrtcGetProgramLogSize, nvrtcResult, (nvrtcProgram, size_t*))                 \
-  X(log, nvrtcGetProgramLog, nvrtcResult, (nvrtcProgram, char*))                            \
-  X(code_size, nvrtcGetCUBINSize, nvrtcResult, (nvrtcProgram, size_t*))                     \
-  X(code, nvrtcGetCUBIN, nvrtcResult, (nvrtcProgram, char*))                                \
-  X(destroy, nvrtcDestroyProgram, nvrtcResult, (nvrtcProgram*))
+// X(name in gpu::CompilerCalls, exported name)
+#define NEF_CUDA_COMPILER(X)          \
+  X(version, nvrtcVersion)            \
+  X(error_text, nvrtcGetErrorString)  \
+  X(create, nvrtcCreateProgram)       \
+  X(compile, nvrtcCompileProgram)     \
+  X(log_size, nvrtcGetProgramLogSize) \
+  X(log, nvrtcGetProgramLog)          \
+  X(code_size, nvrtcGetCUBINSize)     \
+  X(code, nvrtcGetCUBIN)              \
+  X(destroy, nvrtcDestroyProgram)
 
 // ---- cuBLASLt
 
-using cublasStatus = int;
-using LtHandle = struct cublasLtContext*;
-using LtDesc = struct cublasLtMatmulDescOpaque_t*;
-using LtLayout = struct cublasLtMatrixLayoutOpaque_t*;
-using LtPreference = struct cublasLtMatmulPreferenceOpaque_t*;
-struct LtAlgo {
-  uint64_t data[8];
-};
-struct LtResult {
-  LtAlgo algo;
-  size_t workspace;
-  cublasStatus state;
-  float waves;
-  int reserved[4];
-};
-constexpr int kR32F = 0, kR64F = 1, kR16F = 2, kR16BF = 14;  // cudaDataType
-constexpr int kCompute32F = 68, kCompute64F = 70;            // cublasComputeType_t
-constexpr int kOpN = 0, kOpT = 1;                            // cublasOperation_t
-constexpr int kDescTransA = 3, kDescTransB = 4,
-              kDescEpilogue = 7;  // cublasLtMatmulDescAttributes_t
-constexpr int kDescBiasPointer = 8, kDescScaleA = 17;
-constexpr int kR8FE4M3 = 28, kR8FE5M2 = 29;
-constexpr int kEpilogueBias = 4;                       // cublasLtEpilogue_t
-constexpr int kLayoutBatch = 5, kLayoutStride = 6;     // cublasLtMatrixLayoutAttribute_t
-constexpr int kPrefWorkspace = 1, kPrefReduction = 3;  // cublasLtMatmulPreferenceAttributes_t
-constexpr int kPrefAlignA = 5, kPrefAlignB = 6, kPrefAlignC = 7, kPrefAlignD = 8;
-constexpr uint32_t kReductionInComputeType = 2;  // cublasLtReductionScheme_t
+// X(name in gpu::LtApi, exported name)
+#define NEF_CUDA_BLASLT(X)                                \
+  X(create, cublasLtCreate)                               \
+  X(desc_create, cublasLtMatmulDescCreate)                \
+  X(desc_destroy, cublasLtMatmulDescDestroy)              \
+  X(desc_set, cublasLtMatmulDescSetAttribute)             \
+  X(layout_create, cublasLtMatrixLayoutCreate)            \
+  X(layout_destroy, cublasLtMatrixLayoutDestroy)          \
+  X(layout_set, cublasLtMatrixLayoutSetAttribute)         \
+  X(preference_create, cublasLtMatmulPreferenceCreate)    \
+  X(preference_destroy, cublasLtMatmulPreferenceDestroy)  \
+  X(preference_set, cublasLtMatmulPreferenceSetAttribute) \
+  X(heuristic, cublasLtMatmulAlgoGetHeuristic)            \
+  X(matmul, cublasLtMatmul)
 
-#define NEF_CUDA_BLASLT(X)                                                                      \
-  X(create, cublasLtCreate, cublasStatus, (LtHandle*))                                          \
-  X(desc_create, cublasLtMatmulDescCreate, cublasStatus, (LtDesc*, int, int))                   \
-  X(desc_destroy, cublasLtMatmulDescDestroy, cublasStatus, (LtDesc))                            \
-  X(desc_set, cublasLtMatmulDescSetAttribute, cublasStatus, (LtDesc, int, const void*, size_t)) \
-  X(layout_create, cublasLtMatrixLayoutCreate, cublasStatus,                                    \
-    (LtLayout*, int, uint64_t, uint64_t, int64_t))                                              \
-  X(layout_destroy, cublasLtMatrixLayoutDestroy, cublasStatus, (LtLayout))                      \
-  X(layout_set, cublasLtMatrixLayoutSetAttribute, cublasStatus,                                 \
-    (LtLayout, int, const void*, size_t))                                                       \
-  X(preference_create, cublasLtMatmulPreferenceCreate, cublasStatus, (LtPreference*))           \
-  X(preference_destroy, cublasLtMatmulPreferenceDestroy, cublasStatus, (LtPreference))          \
-  X(preference_set, cublasLtMatmulPreferenceSetAttribute, cublasStatus,                         \
-    (LtPreference, int, const void*, size_t))                                                   \
-  X(heuristic, cublasLtMatmulAlgoGetHeuristic, cublasStatus,                                    \
-    (LtHandle, LtDesc, LtLayout, LtLayout, LtLayout, LtLayout, LtPreference, int, LtResult*,    \
-     int*))                                                                                     \
-  X(matmul, cublasLtMatmul, cublasStatus,                                                       \
-    (LtHandle, LtDesc, const void*, const void*, LtLayout, const void*, LtLayout, const void*,  \
-     const void*, LtLayout, void*, LtLayout, const LtAlgo*, void*, size_t, CUstream))
+// cudaDataType, cublasComputeType_t, cublasOperation_t, cublasLtMatmulDescAttributes_t,
+// cublasLtEpilogue_t, cublasLtMatrixLayoutAttribute_t, cublasLtMatmulPreferenceAttributes_t,
+// cublasLtReductionScheme_t, cublasStatus_t.
+constexpr gpu::LtNumbers kLtNumbers = {
+    .name = "cuBLASLt",
+    .f32 = 0,
+    .f64 = 1,
+    .f16 = 2,
+    .bf16 = 14,
+    .f8e4m3 = 28,
+    .f8e5m2 = 29,
+    .compute32 = 68,
+    .compute64 = 70,
+    .op_n = 0,
+    .op_t = 1,
+    .trans_a = 3,
+    .trans_b = 4,
+    .epilogue = 7,
+    .bias_pointer = 8,
+    .scale_a = 17,
+    .epilogue_bias = 4,
+    .layout_batch = 5,
+    .layout_stride = 6,
+    .pref_workspace = 1,
+    .pref_reduction = 3,
+    .reduction_in_compute = 2,
+    .pref_align_a = 5,
+    .pref_align_b = 6,
+    .pref_align_c = 7,
+    .pref_align_d = 8,
+    .out_of_memory = 3,
+};
 
 // ---- cuDNN
 
@@ -232,12 +218,11 @@ constexpr int kDnnTensorMath = 1, kDnnFmaMath = 3;  // cudnnMathType_t
 #define NEF_CUDA_FIELD(name, symbol, result, parameters) result(*name) parameters = nullptr;
 struct DriverApi {
   NEF_CUDA_DRIVER(NEF_CUDA_FIELD)
+  gpu::DriverCalls calls;
 };
 struct NvrtcApi {
   NEF_CUDA_NVRTC(NEF_CUDA_FIELD)
-};
-struct BlasLtApi {
-  NEF_CUDA_BLASLT(NEF_CUDA_FIELD)
+  gpu::CompilerCalls calls;
 };
 struct DnnApi {
   NEF_CUDA_DNN(NEF_CUDA_FIELD)
@@ -250,7 +235,7 @@ struct DnnApi {
 // /usr/local/cuda/lib64.
 const DriverApi& driver();
 const NvrtcApi& nvrtc();
-const BlasLtApi& blaslt();
+const gpu::LtApi& blaslt();
 const DnnApi& dnn();
 
 // Throws what a result of the driver means: out of memory, a lost device, or a bug.

@@ -21,7 +21,7 @@ class CudaRecording : public gpu::Recording {
   }
   ~CudaRecording() override {
     try {
-      const Current current(device_.context());
+      const gpu::DriverDevice::Current current(device_);
       driver().graph_exec_free(exec_);
     } catch (const BackendError&) {
       // A lost device has nothing left to free.
@@ -31,8 +31,9 @@ class CudaRecording : public gpu::Recording {
   CudaRecording& operator=(const CudaRecording&) = delete;
 
   void launch(gpu::Stream& stream) override {
-    const Current current(device_.context());
-    check(driver().graph_launch(exec_, static_cast<CudaStream&>(stream).get()), "cuGraphLaunch");
+    const gpu::DriverDevice::Current current(device_);
+    void* to = static_cast<gpu::DriverStream&>(stream).get();
+    check(driver().graph_launch(exec_, static_cast<CUstream>(to)), "cuGraphLaunch");
   }
 
  private:
@@ -42,17 +43,17 @@ class CudaRecording : public gpu::Recording {
 
 }  // namespace
 
-CUstream CudaStream::get() const {
-  return recording_device == &device_ && !of_caller_ ? recording_stream : stream_;
-}
+void* CudaDevice::diverted() const { return recording_device == this ? recording_stream : nullptr; }
 
 void CudaDevice::record() {
   default_stream();
   recording_mutex_.lock();
   try {
-    const Current current(context());
+    const Current current(*this);
     if (recording_ == nullptr) {
-      check(driver().stream_create(&recording_, kStreamNonBlocking), "cuStreamCreate");
+      void* stream = nullptr;
+      check(calls().stream_create(&stream, gpu::kStreamNonBlocking), "cuStreamCreate");
+      recording_ = static_cast<CUstream>(stream);
     }
     check(driver().capture_begin(recording_, kCaptureThreadLocal), "cuStreamBeginCapture");
   } catch (...) {
@@ -67,7 +68,7 @@ std::unique_ptr<gpu::Recording> CudaDevice::recorded() {
   const std::lock_guard lock(recording_mutex_, std::adopt_lock);
   recording_device = nullptr;
   recording_stream = nullptr;
-  const Current current(context());
+  const Current current(*this);
   CUgraph graph = nullptr;
   check(driver().capture_end(recording_, &graph), "cuStreamEndCapture");
   return std::make_unique<CudaRecording>(*this, graph);

@@ -139,6 +139,14 @@ void DriverDevice::give_fault(Fault* fault) {
   faults_.push_back(fault);
 }
 
+void DriverDevice::state_costs(int clock, int memory_clock, int bus) {
+  info_.flops = clock > 0 ? 1e3 * clock * info_.processors * 256 : 1e13;
+  const double bytes = 2e3 * memory_clock * (bus / 8.0);
+  info_.bytes = bytes > 0 ? bytes : 5e11;
+  info_.link_bytes = 2e10;
+  info_.launch_seconds = 8e-6;
+}
+
 // ---- memory
 
 void* DriverDevice::pool() {
@@ -313,10 +321,38 @@ void DriverDevice::copy_on_device(void* dst, const void* src, size_t bytes, Stre
   check(calls_.on_device(dst, const_cast<void*>(src), bytes, raw(stream)), "a copy on the device");
 }
 
-// ---- code
+// ---- code and products
 
 std::unique_ptr<Module> DriverDevice::load(const std::vector<uint8_t>& code) {
   return std::make_unique<DriverModule>(*this, code);
+}
+
+BlasLt* DriverDevice::blas() const {
+  std::lock_guard lock(blas_mutex_);
+  if (!blas_tried_) {
+    blas_tried_ = true;
+    try {
+      const Current current(const_cast<DriverDevice&>(*this));
+      blas_ = open_blas();
+    } catch (const BackendError&) {
+      // Our own kernels multiply then.
+    }
+  }
+  return blas_.get();
+}
+bool DriverDevice::has_gemm(nef_dtype dtype) const {
+  const BlasLt* b = blas();
+  return b != nullptr && b->has(dtype);
+}
+bool DriverDevice::has_float8_gemm() const {
+  if (!info_.float8_products) return false;
+  const BlasLt* b = blas();
+  return b != nullptr && b->has_float8();
+}
+void DriverDevice::gemm(const Gemm& g, Stream& stream) {
+  const Current current(*this);
+  auto& s = static_cast<DriverStream&>(stream);
+  blas()->multiply(g, s.workspace(), s.get());
 }
 
 }  // namespace nef::gpu

@@ -94,6 +94,9 @@ class DriverDevice : public Device {
   Stream& default_stream() override;
   std::unique_ptr<Stream> make_stream() override;
   std::unique_ptr<Module> load(const std::vector<uint8_t>& code) override;
+  bool has_gemm(nef_dtype dtype) const override;
+  bool has_float8_gemm() const override;
+  void gemm(const Gemm& g, Stream& stream) override;
 
   // The device made current in this thread while it lives; then what was current before.
   class Current {
@@ -126,10 +129,16 @@ class DriverDevice : public Device {
   void give_fault(Fault* fault);
 
  protected:
+  // `calls` lives as long as the process.
   DriverDevice(const DriverCalls& calls, int ordinal, uint64_t limit)
       : ordinal_(ordinal), limit_(limit), calls_(calls) {}
+  // Costs by what the driver tells, 0 for what it does not: clocks in kHz, the memory bus in bits.
+  void state_costs(int clock, int memory_clock, int bus);
   virtual int64_t enter() = 0;
   virtual void leave(int64_t before) = 0;
+  // The vendor's library for products. The device is current. Throws NEF_BACKEND_UNAVAILABLE when
+  // there is none; it is not asked for again.
+  virtual std::unique_ptr<BlasLt> open_blas() const = 0;
 
   const int ordinal_;
   const uint64_t limit_;
@@ -146,10 +155,11 @@ class DriverDevice : public Device {
   void wait_here(void* stream);
   void queue_copy(void* stream, void* dst, const void* src, size_t bytes, nef_copy_kind kind);
   void make_staging();
+  BlasLt* blas() const;
   void stage_in(char* dst, const char* src, size_t bytes, void* stream);
   void stage_out(char* dst, char* src, size_t bytes, void* stream);
 
-  const DriverCalls calls_;
+  const DriverCalls& calls_;
   std::mutex mutex_;
   void* pool_ = nullptr;
   std::unique_ptr<DriverStream> stream_;
@@ -158,6 +168,9 @@ class DriverDevice : public Device {
   PinnedRanges pinned_;
   std::vector<Fault*> faults_;
   std::vector<void*> events_;  // spare ones
+  mutable std::mutex blas_mutex_;
+  mutable bool blas_tried_ = false;
+  mutable std::unique_ptr<BlasLt> blas_;
 };
 
 }  // namespace nef::gpu

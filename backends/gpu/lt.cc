@@ -22,6 +22,8 @@ int BlasLt::data_type(nef_dtype t) const {
     case NEF_BFLOAT16: return n_.bf16;
     case NEF_FLOAT32: return n_.f32;
     case NEF_FLOAT64: return n_.f64;
+    case NEF_FLOAT8_E4M3FN: return n_.f8e4m3;
+    case NEF_FLOAT8_E5M2: return n_.f8e5m2;
     default: return -1;
   }
 }
@@ -74,9 +76,12 @@ void BlasLt::describe(const Gemm& g, Plan& p) {
     if (n_.bias_type >= 0) must(api_.desc_set(p.desc, n_.bias_type, &type, sizeof type), "bias");
     must(api_.desc_set(p.desc, n_.bias_pointer, &g.bias, sizeof g.bias), "bias");
   }
-  const auto layout = [&](LtLayout* out, int64_t rows, int64_t columns, int64_t ld,
+  if (g.scale != nullptr)
+    must(api_.desc_set(p.desc, n_.scale_a, &g.scale, sizeof g.scale), "scale");
+  const auto layout = [&](LtLayout* out, nef_dtype dtype, int64_t rows, int64_t columns, int64_t ld,
                           int64_t stride) {
-    must(api_.layout_create(out, type, static_cast<uint64_t>(rows), static_cast<uint64_t>(columns),
+    const int kind = dtype == NEF_DTYPE_INVALID ? type : data_type(dtype);
+    must(api_.layout_create(out, kind, static_cast<uint64_t>(rows), static_cast<uint64_t>(columns),
                             ld),
          "a matrix");
     const auto batch = static_cast<int32_t>(g.batch);
@@ -84,9 +89,9 @@ void BlasLt::describe(const Gemm& g, Plan& p) {
     must(api_.layout_set(*out, n_.layout_batch, &batch, sizeof batch), "batch");
     must(api_.layout_set(*out, n_.layout_stride, &stride, sizeof stride), "batch");
   };
-  layout(&p.b, g.trans_b ? g.k : g.n, g.trans_b ? g.n : g.k, g.ldb, g.stride_b);
-  layout(&p.a, g.trans_a ? g.m : g.k, g.trans_a ? g.k : g.m, g.lda, g.stride_a);
-  layout(&p.d, g.n, g.m, g.ldd, g.stride_d);
+  layout(&p.b, g.b_dtype, g.trans_b ? g.k : g.n, g.trans_b ? g.n : g.k, g.ldb, g.stride_b);
+  layout(&p.a, g.a_dtype, g.trans_a ? g.m : g.k, g.trans_a ? g.k : g.m, g.lda, g.stride_a);
+  layout(&p.d, g.dtype, g.n, g.m, g.ldd, g.stride_d);
 }
 
 void BlasLt::choose(const Gemm& g, Plan& p) {
@@ -114,6 +119,8 @@ void BlasLt::choose(const Gemm& g, Plan& p) {
 
 const BlasLt::Plan& BlasLt::plan_for(const Gemm& g) {
   const std::vector<int64_t> key = {g.dtype,
+                                    g.a_dtype,
+                                    g.b_dtype,
                                     g.m,
                                     g.n,
                                     g.k,
@@ -141,9 +148,11 @@ const BlasLt::Plan& BlasLt::plan_for(const Gemm& g) {
 }
 
 void BlasLt::multiply(const Gemm& g, void* workspace, void* stream) {
-  // The bias is a property of the shared description.
+  // Bias and scale are properties of the shared description.
   std::lock_guard lock(mutex_);
   const Plan& p = plan_for(g);
+  if (g.scale != nullptr)
+    must(api_.desc_set(p.desc, n_.scale_a, &g.scale, sizeof g.scale), "scale");
   if (g.bias != nullptr)
     must(api_.desc_set(p.desc, n_.bias_pointer, &g.bias, sizeof g.bias), "bias");
   const auto alpha32 = static_cast<float>(g.alpha), beta32 = static_cast<float>(g.beta);

@@ -37,17 +37,26 @@ struct LtApi {
 
 // What a vendor calls things; -1 for what it does not have.
 struct LtNumbers {
-  const char* name;                                            // for messages
-  int f32, f64, f16, bf16;                                     // dtypes
-  int compute32, compute64;                                    // what sums are kept in
-  int op_n, op_t;                                              // transpositions
-  int trans_a, trans_b, epilogue, bias_pointer, bias_type;     // attributes of a product
-  int epilogue_bias;                                           //
-  int layout_batch, layout_stride;                             // attributes of a matrix
-  int pref_workspace, pref_reduction, reduction_in_compute;    // of a search
-  int pref_align_a, pref_align_b, pref_align_c, pref_align_d;  //
-  int out_of_memory;                                           // a result
+  const char* name;  // for messages
+  // dtypes
+  int f32 = -1, f64 = -1, f16 = -1, bf16 = -1, f8e4m3 = -1, f8e5m2 = -1;
+  // what sums are kept in
+  int compute32 = -1, compute64 = -1;
+  // transpositions
+  int op_n = -1, op_t = -1;
+  // attributes of a product
+  int trans_a = -1, trans_b = -1, epilogue = -1, bias_pointer = -1, bias_type = -1, scale_a = -1;
+  int epilogue_bias = -1;
+  // attributes of a matrix
+  int layout_batch = -1, layout_stride = -1;
+  // of a search
+  int pref_workspace = -1, pref_reduction = -1, reduction_in_compute = -1;
+  int pref_align_a = -1, pref_align_b = -1, pref_align_c = -1, pref_align_d = -1;
+  // a result
+  int out_of_memory = -1;
 };
+// Of a heuristic's result, the larger of the vendors'; it begins with the algorithm.
+constexpr size_t kLtResultBytes = 96;
 
 // For one device, which is current in every call. Thread-safe. The algorithm of each kind of
 // product is chosen once.
@@ -59,13 +68,17 @@ class BlasLt {
   BlasLt(const BlasLt&) = delete;
   BlasLt& operator=(const BlasLt&) = delete;
 
-  bool has(nef_dtype dtype) const { return data_type(dtype) >= 0; }
+  // Of sums and results; operands may be float8 where `has_float8`.
+  bool has(nef_dtype dtype) const {
+    return dtype >= NEF_FLOAT16 && dtype <= NEF_FLOAT64 && data_type(dtype) >= 0;
+  }
+  bool has_float8() const { return n_.f8e4m3 >= 0 && n_.scale_a >= 0; }
   // `workspace` is kWorkspace bytes that nothing else on the stream uses.
   void multiply(const Gemm& g, void* workspace, void* stream);
 
  private:
   struct Algo {
-    uint64_t words[12];  // a heuristic's result, the larger of the vendors'
+    uint64_t words[kLtResultBytes / sizeof(uint64_t)];
   };
   struct Plan {
     LtDesc desc = nullptr;

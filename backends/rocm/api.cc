@@ -13,7 +13,7 @@ constexpr gpu::LibraryPlaces kPlaces = {
 
 #define NEF_HIP_FIND(name, symbol, result, parameters) gpu::find_symbol(library, #symbol, api.name);
 #define NEF_HIP_FIND_DRIVER(name, symbol) gpu::find_symbol(library, #symbol, api.driver.name);
-#define NEF_HIP_FIND_LT(name, symbol) gpu::find_symbol(library, #symbol, api.name);
+#define NEF_HIP_FIND_IN(name, symbol) gpu::find_symbol(library, #symbol, api.name);
 
 RuntimeApi open_runtime() {
   void* library = gpu::open_library(
@@ -27,24 +27,24 @@ RuntimeApi open_runtime() {
   gpu::find_symbol(library, properties, api.device_properties);
   return api;
 }
-CompilerApi open_compiler() {
+gpu::CompilerCalls open_compiler() {
   // Older versions have hiprtc within the runtime.
   void* library = gpu::open_library(kPlaces, {"libhiprtc.so.7", "libhiprtc.so.6", "libhiprtc.so.5",
                                               "libamdhip64.so.5", "libhiprtc.so"});
-  CompilerApi api;
-  NEF_HIP_COMPILER(NEF_HIP_FIND)
+  gpu::CompilerCalls api;
+  NEF_HIP_COMPILER(NEF_HIP_FIND_IN)
   return api;
 }
 gpu::LtApi open_blaslt() {
   void* library =
       gpu::open_library(kPlaces, {"libhipblaslt.so.1", "libhipblaslt.so.0", "libhipblaslt.so"});
   gpu::LtApi api;
-  NEF_HIP_BLASLT(NEF_HIP_FIND_LT)
+  NEF_HIP_BLASLT(NEF_HIP_FIND_IN)
   return api;
 }
 #undef NEF_HIP_FIND
 #undef NEF_HIP_FIND_DRIVER
-#undef NEF_HIP_FIND_LT
+#undef NEF_HIP_FIND_IN
 
 }  // namespace
 
@@ -53,8 +53,8 @@ const RuntimeApi& runtime() {
   static const RuntimeApi api = open_runtime();
   return api;
 }
-const CompilerApi& compiler() {
-  static const CompilerApi api = open_compiler();
+const gpu::CompilerCalls& compiler() {
+  static const gpu::CompilerCalls api = open_compiler();
   return api;
 }
 const gpu::LtApi& blaslt() {

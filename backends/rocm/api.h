@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "backends/gpu/compiler.h"
 #include "backends/gpu/driver.h"
 
 // The few types, numbers and entry points of HIP, hiprtc and hipBLASLt that are used: they are
@@ -56,17 +57,17 @@ constexpr int kAttrMultiprocessors = 63;
   X(module_unload, hipModuleUnload)           \
   X(module_function, hipModuleGetFunction)
 
-#define NEF_HIP_COMPILER(X)                                              \
-  X(version, hiprtcVersion, int, (int*, int*))                           \
-  X(error_text, hiprtcGetErrorString, const char*, (int))                \
-  X(create, hiprtcCreateProgram, int,                                    \
-    (void**, const char*, const char*, int, const char**, const char**)) \
-  X(compile, hiprtcCompileProgram, int, (void*, int, const char**))      \
-  X(log_size, hiprtcGetProgramLogSize, int, (void*, size_t*))            \
-  X(log, hiprtcGetProgramLog, int, (void*, char*))                       \
-  X(code_size, hiprtcGetCodeSize, int, (void*, size_t*))                 \
-  X(code, hiprtcGetCode, int, (void*, char*))                            \
-  X(destroy, hiprtcDestroyProgram, int, (void**))
+// X(name in gpu::CompilerCalls, exported name)
+#define NEF_HIP_COMPILER(X)            \
+  X(version, hiprtcVersion)            \
+  X(error_text, hiprtcGetErrorString)  \
+  X(create, hiprtcCreateProgram)       \
+  X(compile, hiprtcCompileProgram)     \
+  X(log_size, hiprtcGetProgramLogSize) \
+  X(log, hiprtcGetProgramLog)          \
+  X(code_size, hiprtcGetCodeSize)      \
+  X(code, hiprtcGetCode)               \
+  X(destroy, hiprtcDestroyProgram)
 
 // X(name in gpu::LtApi, exported name)
 #define NEF_HIP_BLASLT(X)                                  \
@@ -86,8 +87,26 @@ constexpr int kAttrMultiprocessors = 63;
 // hipDataType (float64 is left to our own kernels), hipblasComputeType_t, hipblasOperation_t,
 // hipblasLtMatmulDescAttributes_t, hipblasLtEpilogue_t, hipblasLtMatrixLayoutAttribute_t,
 // hipblasLtMatmulPreferenceAttributes_t, hipblasStatus_t.
-constexpr gpu::LtNumbers kLtNumbers = {"hipBLASLt", 0, -1, 2, 14, 2,  -1, 111, 112, 0,  1,  2, 3,
-                                       4,           4, 0,  1, 1,  -1, 0,  -1,  -1,  -1, -1, 2};
+constexpr gpu::LtNumbers kLtNumbers = {
+    .name = "hipBLASLt",
+    .f32 = 0,
+    .f16 = 2,
+    .bf16 = 14,
+    .compute32 = 2,
+    .op_n = 111,
+    .op_t = 112,
+    .trans_a = 0,
+    .trans_b = 1,
+    .epilogue = 2,
+    .bias_pointer = 3,
+    .bias_type = 4,
+    .epilogue_bias = 4,
+    .layout_batch = 0,
+    .layout_stride = 1,
+    .pref_workspace = 1,
+    .reduction_in_compute = 0,
+    .out_of_memory = 2,
+};
 
 #define NEF_HIP_FIELD(name, symbol, result, parameters) result(*name) parameters = nullptr;
 struct RuntimeApi {
@@ -96,9 +115,6 @@ struct RuntimeApi {
   int (*device_properties)(void*, int) = nullptr;
   gpu::DriverCalls driver;
 };
-struct CompilerApi {
-  NEF_HIP_COMPILER(NEF_HIP_FIELD)
-};
 #undef NEF_HIP_FIELD
 
 // Opens a library and fills its table, once per process. Throws NEF_BACKEND_UNAVAILABLE with the
@@ -106,7 +122,7 @@ struct CompilerApi {
 // (colon-separated), then by the loader's own rules, then in $ROCM_PATH/lib, $HIP_PATH/lib and
 // /opt/rocm/lib.
 const RuntimeApi& runtime();
-const CompilerApi& compiler();
+const gpu::CompilerCalls& compiler();
 const gpu::LtApi& blaslt();
 
 // Throws what a result of HIP means: out of memory, a lost device, or a bug.

@@ -47,13 +47,8 @@ RocmDevice::RocmDevice(int ordinal)
   offload_arch_ = "--offload-arch=" + info_.arch;
   info_.memory_bytes = std::min<uint64_t>(memory, limit_);
   info_.processors = std::max(1, attribute(ordinal, kAttrMultiprocessors));
-  const double clock = 1e3 * attribute(ordinal, kAttrClockKhz);
-  info_.flops = clock > 0 ? clock * info_.processors * 256 : 1e13;
-  const double bus = attribute(ordinal, kAttrBusWidth) / 8.0;
-  const double bytes = 2e3 * attribute(ordinal, kAttrMemoryClockKhz) * bus;
-  info_.bytes = bytes > 0 ? bytes : 5e11;
-  info_.link_bytes = 2e10;
-  info_.launch_seconds = 8e-6;
+  state_costs(attribute(ordinal, kAttrClockKhz), attribute(ordinal, kAttrMemoryClockKhz),
+              attribute(ordinal, kAttrBusWidth));
 }
 
 int64_t RocmDevice::enter() {
@@ -67,31 +62,9 @@ void RocmDevice::leave(int64_t before) {
 }
 
 std::vector<uint8_t> RocmDevice::build(const std::string& source) {
-  const CompilerApi& h = compiler();
-  void* program = nullptr;
-  if (h.create(&program, source.c_str(), "nef.hip", 0, nullptr, nullptr) != 0) {
-    throw BackendError(NEF_COMPILE_FAILED, "hiprtc made no program");
-  }
   // Functions of the prelude that a kernel does not use are no fault.
-  const char* options[] = {offload_arch_.c_str(), "--std=c++17", "-w"};
-  const int result = h.compile(program, 3, options);
-  std::vector<uint8_t> code;
-  std::string why;
-  size_t size = 0;
-  if (result == 0) {
-    if (h.code_size(program, &size) == 0 && size > 0) {
-      code.resize(size);
-      h.code(program, reinterpret_cast<char*>(code.data()));
-    }
-  } else {
-    h.log_size(program, &size);
-    why.resize(size);
-    if (size > 0) h.log(program, why.data());
-    why = std::string(h.error_text(result)) + ": " + why.substr(0, 600);
-  }
-  h.destroy(&program);
-  if (code.empty()) throw BackendError(NEF_COMPILE_FAILED, "hiprtc: " + why);
-  return code;
+  const char* const options[] = {offload_arch_.c_str(), "--std=c++17", "-w"};
+  return gpu::compile_text(compiler(), "hiprtc", source, options);
 }
 
 void RocmDevice::launch(void* function, const gpu::Grid& grid, const void* params, size_t,
@@ -104,29 +77,8 @@ void RocmDevice::launch(void* function, const gpu::Grid& grid, const void* param
               "hipModuleLaunchKernel");
 }
 
-// ---- products
-
-gpu::BlasLt* RocmDevice::blas() const {
-  std::lock_guard lock(blas_mutex_);
-  if (!blas_tried_) {
-    blas_tried_ = true;
-    try {
-      const Current current(const_cast<RocmDevice&>(*this));
-      blas_ = std::make_unique<gpu::BlasLt>(blaslt(), kLtNumbers);
-    } catch (const BackendError&) {
-      // Our own kernels multiply then.
-    }
-  }
-  return blas_.get();
-}
-bool RocmDevice::has_gemm(nef_dtype dtype) const {
-  const gpu::BlasLt* b = blas();
-  return b != nullptr && b->has(dtype);
-}
-void RocmDevice::gemm(const gpu::Gemm& g, gpu::Stream& stream) {
-  const Current current(*this);
-  auto& s = static_cast<gpu::DriverStream&>(stream);
-  blas()->multiply(g, s.workspace(), s.get());
+std::unique_ptr<gpu::BlasLt> RocmDevice::open_blas() const {
+  return std::make_unique<gpu::BlasLt>(blaslt(), kLtNumbers);
 }
 
 }  // namespace nef::rocm

@@ -13,19 +13,14 @@ class RocmDevice : public gpu::DriverDevice {
   std::string build_version() const override { return build_version_; }
   void launch(void* function, const gpu::Grid& grid, const void* params, size_t bytes,
               gpu::Stream& stream) override;
-  bool has_gemm(nef_dtype dtype) const override;
-  void gemm(const gpu::Gemm& g, gpu::Stream& stream) override;
   void check(int result, const char* what) const override { rocm::check(result, what); }
 
  private:
   int64_t enter() override;
   void leave(int64_t before) override;
-  gpu::BlasLt* blas() const;
+  std::unique_ptr<gpu::BlasLt> open_blas() const override;
 
   std::string build_version_, offload_arch_;
-  mutable std::mutex blas_mutex_;
-  mutable bool blas_tried_ = false;
-  mutable std::unique_ptr<gpu::BlasLt> blas_;
 };
 
 }  // namespace nef::rocm

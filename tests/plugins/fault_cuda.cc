@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <type_traits>
 
 #include "backends/cuda/api.h"
 
@@ -15,8 +16,8 @@ namespace {
 constexpr CUresult kIllegalAddress = 700;
 
 enum class Call {
-#define NEF_CALL(name, symbol, result, parameters) name,
-  NEF_CUDA_DRIVER(NEF_CALL)
+#define NEF_CALL(name, symbol, ...) name,
+  NEF_CUDA_DRIVER(NEF_CALL) NEF_CUDA_CALLS(NEF_CALL)
 #undef NEF_CALL
 };
 
@@ -75,11 +76,19 @@ struct Forward<kCall, CUresult(P...)> {
 }  // namespace nef::cuda
 
 // dlsym asks a resolver for the address of its symbol.
-#define NEF_FORWARD(name, symbol, result, parameters)                \
-  extern "C" void (*nef_resolve_##symbol())() {                      \
-    using namespace nef::cuda;                                       \
-    return Forward<Call::name, result parameters>::resolve(#symbol); \
-  }                                                                  \
+#define NEF_FORWARD_AS(name, symbol, type)              \
+  extern "C" void (*nef_resolve_##symbol())() {         \
+    using namespace nef;                                \
+    using namespace nef::cuda;                          \
+    return Forward<Call::name, type>::resolve(#symbol); \
+  }                                                     \
   extern "C" __attribute__((visibility("default"), ifunc("nef_resolve_" #symbol))) void symbol();
+#define NEF_FORWARD(name, symbol, result, parameters) \
+  NEF_FORWARD_AS(name, symbol, result parameters)
+#define NEF_FORWARD_CALL(name, symbol) \
+  NEF_FORWARD_AS(name, symbol, std::remove_pointer_t<decltype(gpu::DriverCalls::name)>)
 NEF_CUDA_DRIVER(NEF_FORWARD)
+NEF_CUDA_CALLS(NEF_FORWARD_CALL)
 #undef NEF_FORWARD
+#undef NEF_FORWARD_CALL
+#undef NEF_FORWARD_AS

@@ -48,7 +48,7 @@ NEF_HIP_RUNTIME(NEF_CHECK)
 #define NEF_CHECK(name, symbol) NEF_CHECK_ENTRY(gpu::DriverCalls, name, symbol)
 NEF_HIP_DRIVER(NEF_CHECK)
 #undef NEF_CHECK
-#define NEF_CHECK(name, symbol, result, parameters) NEF_CHECK_ENTRY(CompilerApi, name, symbol)
+#define NEF_CHECK(name, symbol) NEF_CHECK_ENTRY(gpu::CompilerCalls, name, symbol)
 NEF_HIP_COMPILER(NEF_CHECK)
 #undef NEF_CHECK
 static_assert(hipSuccess == kHipOk && hipErrorOutOfMemory == gpu::kOutOfMemory);
@@ -71,6 +71,7 @@ static_assert(sizeof(hipMemPoolProps) == sizeof(gpu::PoolProps) &&
 #define NEF_CHECK(name, symbol) NEF_CHECK_ENTRY(gpu::LtApi, name, symbol)
 NEF_HIP_BLASLT(NEF_CHECK)
 #undef NEF_CHECK
+static_assert(sizeof(hipblasLtMatmulHeuristicResult_t) <= gpu::kLtResultBytes);
 static_assert(HIP_R_32F == kLtNumbers.f32 && HIP_R_16F == kLtNumbers.f16 &&
               HIP_R_16BF == kLtNumbers.bf16 && HIPBLAS_COMPUTE_32F == kLtNumbers.compute32 &&
               HIPBLAS_OP_N == kLtNumbers.op_n && HIPBLAS_OP_T == kLtNumbers.op_t);
