@@ -120,17 +120,20 @@ class Suite {
     nef::bench::Program program(stack, "gpu");
     program.seconds(10);
     const nef::bench::HostTimes times;
-    std::vector<double> host, launches;
+    std::vector<double> host, launches, queued;
     for (int i = 0; i < 200; ++i) {
       times.reset();
       const double begin = nef::bench::now();
       program.step();
       host.push_back(nef::bench::now() - begin - times.waited());
       launches.push_back(times.launched());
+      queued.push_back(times.queued());
     }
-    char note[96];
-    std::snprintf(note, sizeof note, "a run but for its waits; %.3g us of it launch the step",
-                  nef::bench::median(launches) * 1e6);
+    char note[128];
+    std::snprintf(
+        note, sizeof note,
+        "a run but for its waits; %.3g us of it launch the step, %.3g queue copies and events",
+        nef::bench::median(launches) * 1e6, nef::bench::median(queued) * 1e6);
     report_.print({name, nef::bench::median(host) * 1e6, "us", "", 0, note});
   }
 

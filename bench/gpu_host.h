@@ -6,8 +6,8 @@
 
 namespace nef::bench {
 
-// How long this thread waited for the GPU, and how long it took to launch: the driver's functions
-// are timed from here on.
+// How long this thread waited for the GPU, and how long it took to launch, to queue copies and to
+// note events: the driver's functions are timed from here on.
 class HostTimes {
  public:
   HostTimes() {
@@ -16,10 +16,13 @@ class HostTimes {
     time<&gpu::DriverCalls::stream_synchronize>(driver.calls, waited_);
     time<&gpu::DriverCalls::to_host>(driver.calls, waited_);  // waits where memory is not pinned
     time<&cuda::DriverApi::graph_launch>(driver, launched_);
+    time<&gpu::DriverCalls::to_device>(driver.calls, queued_);
+    time<&gpu::DriverCalls::event_record>(driver.calls, queued_);
   }
-  static void reset() { waited_ = launched_ = 0; }
+  static void reset() { waited_ = launched_ = queued_ = 0; }
   static double waited() { return waited_; }
   static double launched() { return launched_; }
+  static double queued() { return queued_; }
 
  private:
   template <auto kMember, typename... P>
@@ -46,7 +49,7 @@ class HostTimes {
     function = Wrapper::call;
   }
 
-  static inline double waited_ = 0, launched_ = 0;
+  static inline double waited_ = 0, launched_ = 0, queued_ = 0;
 };
 
 }  // namespace nef::bench

@@ -160,6 +160,10 @@ class Device {
   // run. Both may throw; then nothing is noted any more.
   virtual void record() { throw BackendError(NEF_UNSUPPORTED, "this device records nothing"); }
   virtual std::unique_ptr<Recording> recorded() { return nullptr; }
+  // Notes a copy from memory of `host_alloc`.
+  virtual void note_copy(void*, const void*, size_t) {
+    throw BackendError(NEF_UNSUPPORTED, "this device records nothing");
+  }
 
   // Does a library multiply matrices of this dtype? Else the kernels of this folder do.
   virtual bool has_gemm(nef_dtype dtype) const = 0;

@@ -232,19 +232,16 @@ void DriverDevice::queue_copy(void* stream, void* dst, const void* src, size_t b
     return check(calls_.on_device(dst, from, bytes, stream), "a copy on the device");
   }
   const bool in = kind == NEF_COPY_HOST_TO_DEVICE, large = bytes > kSmallCopy;
-  const bool pinned = large && pinned_.holds(in ? src : dst, bytes);
+  const bool pinned = pinned_.holds(in ? src : dst, bytes);
   if (large && !pinned) {
     std::lock_guard lock(staging_mutex_);
     make_staging();
     if (in) return stage_in(static_cast<char*>(dst), static_cast<const char*>(src), bytes, stream);
     return stage_out(static_cast<char*>(dst), static_cast<char*>(from), bytes, stream);
   }
-  if (in) {
-    check(calls_.to_device(dst, src, bytes, stream), "a copy to the device");
-    if (!pinned) return;  // the driver has taken it along
-  } else {
-    check(calls_.to_host(dst, from, bytes, stream), "a copy to the host");
-  }
+  if (in) check(calls_.to_device(dst, src, bytes, stream), "a copy to the device");
+  else check(calls_.to_host(dst, from, bytes, stream), "a copy to the host");
+  if (in && !pinned) return;  // the driver has taken it along
   wait_here(stream);
 }
 
@@ -319,6 +316,11 @@ void DriverDevice::stage_out(char* dst, char* src, size_t bytes, void* stream) {
 void DriverDevice::copy_on_device(void* dst, const void* src, size_t bytes, Stream& stream) {
   const Current current(*this);
   check(calls_.on_device(dst, const_cast<void*>(src), bytes, raw(stream)), "a copy on the device");
+}
+
+void DriverDevice::note_copy(void* dst, const void* src, size_t bytes) {
+  const Current current(*this);
+  check(calls_.to_device(dst, src, bytes, raw(default_stream())), "a copy to the device");
 }
 
 // ---- code and products

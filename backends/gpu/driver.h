@@ -89,6 +89,7 @@ class DriverDevice : public Device {
   void* host_alloc(size_t bytes) override;
   void host_free(void* ptr) override;
   void copy_on_device(void* dst, const void* src, size_t bytes, Stream& stream) override;
+  void note_copy(void* dst, const void* src, size_t bytes) override;
   void evict() override;
   uint64_t memory_available() override;
   Stream& default_stream() override;

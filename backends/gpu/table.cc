@@ -390,6 +390,16 @@ nef_code Backend::record_begin(int32_t device, nef_backend_error* err) {
   });
 }
 
+nef_code Backend::record_copy(int32_t device, void* dst, const void* src, size_t bytes,
+                              nef_backend_error* err) {
+  return guarded(err, [&] {
+    Station& station = state_->station(device);
+    if (noting_for != &station)
+      throw BackendError(NEF_INVALID_ARGUMENT, "the thread records nothing");
+    station.device.note_copy(dst, src, bytes);
+  });
+}
+
 nef_code Backend::record_end(int32_t device, nef_backend_recording** out, nef_backend_error* err) {
   return guarded(err, [&] {
     Station& station = state_->station(device);

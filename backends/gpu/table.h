@@ -33,6 +33,8 @@ class Backend {
   nef_code host_alloc(int32_t device, size_t bytes, void** out, nef_backend_error* err);
   void host_free(int32_t device, void* ptr);
   nef_code synchronize(int32_t device, nef_backend_error* err);
+  nef_code record_copy(int32_t device, void* dst, const void* src, size_t bytes,
+                       nef_backend_error* err);
 
  private:
   struct State;
@@ -81,6 +83,9 @@ nef_backend make_table(const char* name, const char* version) {
   };
   t.host_free = [](int32_t d, void* p, size_t) { get().host_free(d, p); };
   t.synchronize = [](int32_t d, nef_backend_error* err) { return get().synchronize(d, err); };
+  t.record_copy = [](int32_t d, void* dst, const void* src, size_t n, nef_backend_error* err) {
+    return get().record_copy(d, dst, src, n, err);
+  };
   add_common_entries(t);
   return t;
 }

@@ -47,7 +47,7 @@ Everyone& everyone() {
 Executor::Executor(std::shared_ptr<const compile::Program> program)
     : program_(std::move(program)),
       layout_(*program_),
-      sequences_(find_sequences(*program_)),
+      inputs_to_stage_(find_staged_inputs(*program_)),
       link_(find_link(*program_)) {
   idle_.reserve(kMaxIdleFrames);  // give_back must not allocate
   patches_.resize(layout_.levels());
@@ -144,190 +144,17 @@ std::shared_ptr<const Binding> Executor::current_binding() const {
   return bindings_.empty() ? nullptr : bindings_.front();
 }
 
-void Executor::release_arenas(Frame& frame) const {
-  frame.blocks.clear();
-  for (Recorded& r : frame.recorded) r.reset();
-  for (size_t k = 0; k < frame.arenas.size(); ++k) {
-    Arena& a = frame.arenas[k];
-    release(*frame.binding->spaces[k % layout_.spaces().size()].device, a);
-  }
-}
-
-void Executor::release(const plan::Device& device, Arena& a) const {
-  if (a.data == nullptr) return;
-  const plan::Device& owner = a.pinned ? *link_ : device;
-  const auto lock = owner.lock();
-  if (a.pinned) owner.backend->host_free(owner.index, a.data, a.bytes);
-  else owner.backend->free(owner.index, a.data, a.bytes);
-  a = {};
-}
-
-void Executor::evict() {
-  std::vector<std::unique_ptr<Frame>> idle;
-  {
-    std::lock_guard lock(mutex_);
-    idle.reserve(kMaxIdleFrames);  // give_back must not allocate
-    idle.swap(idle_);
-  }
-  for (const auto& frame : idle) release_arenas(*frame);
-}
-
 void Executor::evict_all() {
   Everyone& all = everyone();
   std::lock_guard lock(all.mutex);
   for (Executor* e : all.executors) e->evict();
 }
 
-// Host memory that a device reaches without a detour; false where there is none to be had.
-bool Executor::pin(uint64_t bytes, Arena& arena) const {
-  if (link_ == nullptr || bytes > kMaxPinned) return false;
-  const auto lock = link_->lock();
-  void* data = nullptr;
-  if (link_->backend->host_alloc(link_->index, bytes, &data, nullptr) != NEF_OK) return false;
-  arena = {data, bytes, true};
-  return true;
-}
-
-void Executor::reallocate(const plan::Device& device, uint64_t bytes, Arena& arena) const {
-  release(device, arena);
-  if (device.host_memory() && pin(bytes, arena)) return;
-  const auto lock = device.lock();
-  char message[kMessageBytes] = "";
-  nef_backend_error err{message, sizeof message};
-  void* data = nullptr;
-  const nef_code code = device.backend->alloc(device.index, bytes, &data, &err);
-  if (code != NEF_OK) {
-    fail(code, "run", cat(device.name, ": arena of ", bytes, " bytes: ", message));
-  }
-  arena = {data, bytes, false};
-}
-
-std::unique_ptr<Executor::Frame> Executor::acquire(const std::shared_ptr<const Binding>& binding,
-                                                   const RunControl& control) {
-  check_budget(*binding, control);
-  std::unique_ptr<Frame> frame;
-  {
-    std::lock_guard lock(mutex_);
-    // The same binding first, then any frame whose arenas can be reused.
-    for (size_t i = idle_.size(); i-- > 0;) {
-      if (idle_[i]->binding != binding) continue;
-      frame = std::move(idle_[i]);
-      idle_.erase(idle_.begin() + static_cast<std::ptrdiff_t>(i));
-      break;
-    }
-    if (frame == nullptr && !idle_.empty()) {
-      frame = std::move(idle_.back());
-      idle_.pop_back();
-    }
-  }
-  if (frame != nullptr && frame->binding == binding) return frame;
-  if (frame == nullptr) {
-    frame = std::make_unique<Frame>();
-    frame->arenas.resize(binding->spaces.size() * layout_.levels());
-    frame->later.resize(layout_.levels() - 1);
-    frame->held.resize(held_tensors_.size());
-    frame->tensors.resize(program_->step_values.size());
-    frame->scratch.resize(program_->steps.size());
-    frame->recorded.resize(sequences_.size());
-  }
-  for (Recorded& r : frame->recorded) r.reset();
-  frame->binding = binding;
-  try {
-    reserve(*frame, 0, control);
-  } catch (const Error&) {
-    release_arenas(*frame);
-    throw;
-  }
-  fill(*frame, 0);
-  return frame;
-}
-
-// The arenas of a level and of those before it together.
-void Executor::check_budget(const Binding& binding, const RunControl& control) {
-  if (control.memory_budget == 0) return;
-  for (size_t k = 0; k < binding.spaces.size(); ++k) {
-    uint64_t bytes = 0;
-    for (const Binding* b = &binding; b != nullptr; b = b->before.get()) {
-      bytes += b->spaces[k].arena_bytes;
-    }
-    if (bytes <= control.memory_budget) continue;
-    const bool host = binding.spaces[k].device->host_memory();
-    throw OverBudget(host ? NEF_OUT_OF_MEMORY : NEF_DEVICE_OUT_OF_MEMORY, "run",
-                     cat("the run needs an arena of ", bytes, " bytes, the memory budget is ",
-                         control.memory_budget));
-  }
-}
-
-// Arenas that are large enough for a level that has just been bound.
-void Executor::reserve(Frame& frame, Level level, const RunControl& control) const {
-  const Binding& binding = frame.bound(level);
-  check_budget(binding, control);
-  for (size_t k = 0; k < binding.spaces.size(); ++k) {
-    Arena& a = frame.arenas[level * binding.spaces.size() + k];
-    const Binding::Space& space = binding.spaces[k];
-    if (a.bytes < space.arena_bytes) reallocate(*space.device, space.arena_bytes, a);
-  }
-}
-
-void Executor::give_back(std::unique_ptr<Frame> frame) {
-  for (auto& held : frame->held) held = nullptr;
-  {
-    std::lock_guard lock(mutex_);
-    if (idle_.size() < kMaxIdleFrames) {
-      idle_.push_back(std::move(frame));
-      return;
-    }
-  }
-  release_arenas(*frame);
-}
-
-// Everything of a level in the argument table that does not change from run to run.
-void Executor::fill(Frame& frame, Level level) const {
-  if (layout_.late()) {
-    for (uint32_t i : layout_.part(level).tensors) fill_tensor(frame, i);
-    for (uint32_t s : layout_.part(level).steps) fill_scratch(frame, s);
-    return;
-  }
-  for (uint32_t i = 0; i < program_->step_values.size(); ++i) fill_tensor(frame, i);
-  for (uint32_t s = 0; s < program_->steps.size(); ++s) fill_scratch(frame, s);
-}
-
-void Executor::fill_tensor(Frame& frame, uint32_t i) const {
-  const compile::Program& p = *program_;
-  const compile::StepValue& sv = p.step_values[i];
-  nef_backend_tensor& t = frame.tensors[i];
-  t.dims = frame.bound(layout_.level(sv.value)).dims.data() + layout_.dims_begin(sv.value);
-  t.data = nullptr;
-  if (sv.slot == ir::kNone) return;
-  const Slot& slot = p.slots[sv.slot];
-  const Level level = layout_.level(slot.value);
-  const Binding& b = frame.bound(level);
-  const uint64_t offset = b.slot_offset[layout_.slot_place(sv.slot)];
-  switch (slot.kind) {
-    case SlotKind::Arena: {
-      const size_t k = level * b.spaces.size() + layout_.space_index(slot.space);
-      t.data = static_cast<char*>(frame.arenas[k].data) + offset;
-      break;
-    }
-    case SlotKind::Constant: t.data = p.graph->constant_data(slot.value)->data(); break;
-    case SlotKind::Shape: t.data = const_cast<int64_t*>(b.shape_data.data() + offset); break;
-    case SlotKind::Held: {
-      const auto& held = frame.held[slot.index];
-      if (held != nullptr) t.data = held->data();
-      break;
-    }
-    case SlotKind::Input:
-    case SlotKind::Output: break;
-  }
-}
-
-void Executor::fill_scratch(Frame& frame, uint32_t s) const {
-  const Step& step = program_->steps[s];
-  const Level level = layout_.scratch_level(step);
-  const Binding& b = frame.bound(level);
-  const size_t k = level * b.spaces.size() + layout_.space_index(layout_.step_space(step));
-  frame.scratch[s] =
-      static_cast<char*>(frame.arenas[k].data) + b.scratch_offset[layout_.step_place(s)];
+size_t Executor::copied_bytes(const Frame& frame, const Step& step) const {
+  const ValueId v = program_->slots[program_->step_values[step.first_value].slot].value;
+  return static_cast<size_t>(
+      ir::byte_count(program_->graph->dtype(v),
+                     {frame.tensors[step.first_value].dims, program_->graph->dims(v).size()}));
 }
 
 void Executor::run_step(const Frame& frame, uint32_t index) const {
@@ -349,9 +176,7 @@ void Executor::run_step(const Frame& frame, uint32_t index) const {
   const compile::StepValue* sv = program_->step_values.data() + step.first_value;
   const Slot& from = program_->slots[sv[0].slot];
   const Slot& to = program_->slots[sv[1].slot];
-  const size_t bytes = static_cast<size_t>(
-      ir::byte_count(program_->graph->dtype(from.value),
-                     {values[0].dims, program_->graph->dims(from.value).size()}));
+  const size_t bytes = copied_bytes(frame, step);
   if (bytes == 0) return;
   if (from.space == to.space) {
     std::memcpy(values[1].data, values[0].data, bytes);
@@ -365,11 +190,27 @@ void Executor::run_step(const Frame& frame, uint32_t index) const {
   if (code != NEF_OK) fail(code, "copy", cat(device.name, ": ", message));
 }
 
+// A copy that each replay shall make again.
+void Executor::note_copy(const Frame& frame, uint32_t index) const {
+  const Step& step = program_->steps[index];
+  const nef_backend_tensor* values = frame.tensors.data() + step.first_value;
+  const plan::Device& device = *program_->devices[step.device];
+  char message[kMessageBytes] = "";
+  nef_backend_error err{message, sizeof message};
+  const auto lock = device.lock();
+  const nef_code code = device.backend->record_copy(device.index, values[1].data, values[0].data,
+                                                    copied_bytes(frame, step), &err);
+  if (code != NEF_OK) fail(code, "copy", cat(device.name, ": ", message));
+}
+
 void Executor::run_sequence(Frame& frame, const Sequence& steps, Recorded& recorded) const {
   const plan::Device& device = *program_->devices[program_->steps[steps.begin].device];
-  const auto launch = [&](uint32_t s) { run_step(frame, s); };
-  if (recorded.run(device, steps, launch)) return;
-  for (uint32_t s = steps.begin; s < steps.end; ++s) launch(s);
+  const auto note = [&](uint32_t s) {
+    if (program_->steps[s].kind == Step::Kind::Copy) note_copy(frame, s);
+    else run_step(frame, s);
+  };
+  if (recorded.run(device, steps, note)) return;
+  for (uint32_t s = steps.begin; s < steps.end; ++s) run_step(frame, s);
 }
 
 void Executor::execute(const Run& run) {
@@ -385,10 +226,10 @@ void Executor::execute(const Run& run) {
       fail(NEF_CANCELLED, "run", cat("cancelled before step ", s, " of ", count));
     }
     // A trace wants to know each step.
-    if (sequence < sequences_.size() && sequences_[sequence].begin == s &&
+    if (sequence < frame.sequences.size() && frame.sequences[sequence].begin == s &&
         control.trace == nullptr) {
-      run_sequence(frame, sequences_[sequence], frame.recorded[sequence]);
-      s = sequences_[sequence++].end;
+      run_sequence(frame, frame.sequences[sequence], frame.recorded[sequence]);
+      s = frame.sequences[sequence++].end;
       continue;
     }
     uint32_t end = s + 1;
@@ -514,10 +355,17 @@ void Executor::make_output(const Run& run, size_t i, Level bound) const {
   out.data = ir::Buffer::allocate(bytes);
 }
 
-// The caller's memory into the argument table.
+// The caller's memory into the argument table, or what it holds into memory of the frame.
 void Executor::patch(const Run& run, Level level) const {
   for (const Patch& p : patches_[level].inputs) {
     run.frame.tensors[p.tensor].data = const_cast<void*>(run.inputs[p.index].data);
+  }
+  if (level == 0) {
+    for (const StagedInput& s : run.frame.staged) {
+      char* to = static_cast<char*>(run.frame.staging.data) + s.offset;
+      std::memcpy(to, run.inputs[s.index].data, s.bytes);
+      run.frame.tensors[s.tensor].data = to;
+    }
   }
   for (const Patch& p : patches_[level].outputs) {
     run.frame.tensors[p.tensor].data = run.outputs[p.index].data->data();

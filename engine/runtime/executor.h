@@ -88,7 +88,10 @@ class Executor {
     std::vector<void*> scratch;                         // per step
     std::vector<std::shared_ptr<ir::Buffer>> held;      // per Held slot; dropped when a run ends
     std::map<uint32_t, BlockState> blocks;              // by step
-    std::vector<Recorded> recorded;                     // per sequence, of these arenas
+    std::vector<StagedInput> staged;                    // those that fit, in `staging`
+    Arena staging;
+    std::vector<Sequence> sequences;
+    std::vector<Recorded> recorded;  // per sequence, of these arenas
     const Binding& bound(Level k) const { return k == 0 ? *binding : *later[k - 1]; }
   };
   // What one execution is about.
@@ -107,6 +110,7 @@ class Executor {
   void give_back(std::unique_ptr<Frame> frame);
   static void check_budget(const Binding& binding, const RunControl& control);
   void reserve(Frame& frame, Level level, const RunControl& control) const;
+  void stage_inputs(Frame& frame) const;
   void fill(Frame& frame, Level level) const;
   void fill_tensor(Frame& frame, uint32_t i) const;
   void fill_scratch(Frame& frame, uint32_t step) const;
@@ -133,7 +137,9 @@ class Executor {
   class BlockRunner;
   std::vector<TensorResult> run_blocks(const Run& run, uint32_t step);
   void hold(const Run& run, const compile::Step& step, std::span<TensorResult> results);
+  size_t copied_bytes(const Frame& frame, const compile::Step& step) const;
   void run_step(const Frame& frame, uint32_t step) const;
+  void note_copy(const Frame& frame, uint32_t step) const;
   void run_sequence(Frame& frame, const Sequence& steps, Recorded& recorded) const;
   void wait_for(uint32_t step) const;
   void run_traced(const Frame& frame, uint32_t step, uint32_t lane,
@@ -145,11 +151,12 @@ class Executor {
   static constexpr size_t kMaxBindings = 64;
   static constexpr size_t kMaxLaterBindings = 256;
   static constexpr size_t kMaxIdleFrames = 8;
-  static constexpr uint64_t kMaxPinned = uint64_t{256} << 20;  // bytes of an arena
+  static constexpr uint64_t kMaxPinned = uint64_t{256} << 20;      // bytes of an arena
+  static constexpr uint64_t kMaxStagedInput = uint64_t{64} << 10;  // larger ones go in pieces
 
   const std::shared_ptr<const compile::Program> program_;
   const Layout layout_;
-  const std::vector<Sequence> sequences_;
+  const std::vector<StagedInput> inputs_to_stage_;
   const plan::Device* link_ = nullptr;  // pins host arenas that are copied to and from it
   // Where graph inputs and outputs appear in Frame::tensors.
   struct Patch {

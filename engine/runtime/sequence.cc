@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/runtime/sequence.h"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -9,6 +10,7 @@
 namespace nef::runtime {
 
 using compile::Program;
+using compile::Slot;
 using compile::SlotKind;
 using compile::Step;
 
@@ -28,7 +30,11 @@ bool lasting(SlotKind kind) {
   return kind == SlotKind::Arena || kind == SlotKind::Constant || kind == SlotKind::Shape;
 }
 
-bool may_be_noted(const Program& p, const Step& step) {
+bool may_be_noted(const Program& p, uint32_t index, std::span<const StagedInput> staged) {
+  const Step& step = p.steps[index];
+  if (step.kind == Step::Kind::Copy) {
+    return std::ranges::binary_search(staged, index, {}, &StagedInput::step);
+  }
   if (step.kind != Step::Kind::Launch || !records(*p.devices[step.device])) return false;
   const auto values = p.regions.values_of(p.regions.list[step.region]);
   for (uint32_t i = 0; i < step.value_count; ++i) {
@@ -41,18 +47,35 @@ bool may_be_noted(const Program& p, const Step& step) {
   return true;
 }
 
+// Steps side by side are on several threads, and late sizes move memory within a run.
+bool notes_steps(const Program& p) { return p.options.parallel_branches <= 1 && p.levels <= 1; }
+
 }  // namespace
 
-std::vector<Sequence> find_sequences(const Program& p) {
+std::vector<StagedInput> find_staged_inputs(const Program& p) {
+  std::vector<StagedInput> out;
+  if (!notes_steps(p)) return out;
+  for (uint32_t s = 0; s < p.steps.size(); ++s) {
+    const Step& step = p.steps[s];
+    if (step.kind != Step::Kind::Copy) continue;
+    const plan::Device& device = *p.devices[step.device];
+    const nef_backend& b = *device.backend;
+    if (!records(device) || b.record_copy == nullptr || b.host_alloc == nullptr) continue;
+    const Slot& from = p.slots[p.step_values[step.first_value].slot];
+    if (from.kind == SlotKind::Input) out.push_back({s, step.first_value, from.index});
+  }
+  return out;
+}
+
+std::vector<Sequence> find_sequences(const Program& p, std::span<const StagedInput> staged) {
   std::vector<Sequence> out;
-  // Steps side by side are on several threads, and late sizes move memory within a run.
-  if (p.options.parallel_branches > 1 || p.levels > 1) return out;
+  if (!notes_steps(p)) return out;
   const auto count = static_cast<uint32_t>(p.steps.size());
   for (uint32_t s = 0; s < count; ++s) {
-    if (!may_be_noted(p, p.steps[s])) continue;
+    if (!may_be_noted(p, s, staged)) continue;
     const uint32_t begin = s;
     while (s + 1 < count && p.steps[s + 1].device == p.steps[begin].device &&
-           may_be_noted(p, p.steps[s + 1])) {
+           may_be_noted(p, s + 1, staged)) {
       ++s;
     }
     if (s > begin) out.push_back({begin, s + 1});

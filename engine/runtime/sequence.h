@@ -2,21 +2,31 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "engine/compile/program.h"
 
 namespace nef::runtime {
 
-// Steps [begin, end): launches on one device that nothing interrupts. From the third run of a frame
-// on they are queued as one.
+// A graph input that a step copies to a device which notes copies: a frame may keep `bytes` of
+// pinned memory for it, at `offset`, so that the copy is the same in every run.
+struct StagedInput {
+  uint32_t step, tensor, index;  // `tensor`: the copy's source; `index`: of the graph input
+  uint64_t offset = 0, bytes = 0;
+};
+std::vector<StagedInput> find_staged_inputs(const compile::Program& program);
+
+// Steps [begin, end): launches on one device, and copies of staged inputs to it, that nothing
+// interrupts. From the third run of a frame on they are queued as one.
 struct Sequence {
   uint32_t begin, end;
 };
 
-// The sequences of a program, in order. Their launches read and write memory of a frame and
-// constants only, so that what one run of a frame did can be done again as it was.
-std::vector<Sequence> find_sequences(const compile::Program& program);
+// The sequences of a program, in order. They read and write memory of a frame and constants only,
+// so that what one run of a frame did can be done again as it was. `staged` is in order of steps.
+std::vector<Sequence> find_sequences(const compile::Program& program,
+                                     std::span<const StagedInput> staged);
 
 // What a backend noted of a sequence, for one frame. Owned by the frame; one thread at a time.
 class Recorded {

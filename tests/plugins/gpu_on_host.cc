@@ -233,6 +233,9 @@ class HostDevice : public Device {
     noting_.reset();
     return out;
   }
+  void note_copy(void* dst, const void* src, size_t bytes) override {
+    do_or_note([=] { std::memcpy(dst, src, bytes); });
+  }
   bool has_gemm(nef_dtype) const override { return false; }
   void gemm(const Gemm&, Stream&) override { throw BackendError(NEF_INTERNAL, "no library"); }
 

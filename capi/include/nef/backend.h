@@ -304,6 +304,10 @@ typedef struct nef_backend {
    * launch, so that a step's time is that of its work. Optional: NULL = launches are synchronous.
    */
   nef_code (*synchronize)(int32_t device, nef_backend_error* err);
+  /** Notes a copy to the device between `record_begin` and `record_end`: each replay copies what
+   * `src`, which is memory of `host_alloc`, holds until that replay is done. Optional. */
+  nef_code (*record_copy)(int32_t device, void* dst, const void* src, size_t bytes,
+                          nef_backend_error* err);
 } nef_backend;
 
 /** The one symbol a plugin exports. The table must live as long as the process. */

@@ -77,6 +77,26 @@ TEST_F(Replay, EveryRunSeesItsOwnInputs) {
   }
 }
 
+// Copies of small inputs are noted with the launches: each replay makes them again. A larger one
+// goes its own way before them.
+TEST_F(Replay, SmallInputsAreCopiedWithinAReplay) {
+  constexpr int64_t kLarge = 20'000;  // 80,000 bytes
+  nef_tensor* small = input("small", NEF_FLOAT32, 1);
+  nef_tensor* large = input("large", NEF_FLOAT32, kLarge);
+  nef_tensor* shares = keep(op("softmax", {large}));
+  compile(keep(op("mul", {keep(op("softmax", {shares})), small})));
+  for (int run = 0; run < 6; ++run) {
+    const float v = static_cast<float>(run + 1);
+    nef_tensor* given[2] = {floats(std::vector<float>(static_cast<size_t>(kLarge), v)),
+                            floats({v})};
+    nef_tensor* y = nullptr;
+    ok(nef_program_run(program, given, 2, &y, 1));
+    std::vector<float> out(static_cast<size_t>(kLarge));
+    ok(nef_tensor_read(keep(y), out.data(), out.size() * sizeof(float)));
+    for (float f : out) ASSERT_FLOAT_EQ(f, v / kLarge) << "run " << run;
+  }
+}
+
 TEST_F(Replay, AnIndexOutOfRangeIsNoticedInAReplay) {
   nef_tensor* i = input("i", NEF_INT64, 2);
   nef_tensor* picked = keep(op("gather", {floats({1, 2, 3}), i}));
