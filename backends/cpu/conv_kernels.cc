@@ -7,8 +7,6 @@
 #include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
-#include <limits>
-
 #include "backends/cpu/conv_kernels.h"
 #include "backends/cpu/gemm_shape-inl.h"
 
@@ -145,38 +143,6 @@ void row(const ConvTile<T>& t, int64_t columns, const uint64_t* keep) {
   }
 }
 
-template <bool kLargest, typename T>
-void pool(const ConvTile<T>& t, int64_t columns, const uint64_t* keep) {
-  const GemmTag<T> d;
-  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-  T* c = t.c;
-  const auto add = [](auto x, auto y) HWY_ATTR {
-    if constexpr (!kLargest) return hn::Add(x, y);
-    return hn::IfThenElse(hn::Or(hn::IsNaN(x), hn::Gt(x, y)), x, y);
-  };
-  const auto start = kLargest ? hn::Set(d, -std::numeric_limits<T>::infinity()) : hn::Zero(d);
-  int64_t j = 0;
-  for (; j + lanes < columns; j += 2 * lanes, keep += 2) {
-    auto s0 = start, s1 = start;
-    for (int64_t i = 0; i < t.k; ++i) {
-      const T* HWY_RESTRICT source = t.x + t.offsets[i] + j;
-      s0 = add(hn::LoadU(d, source), s0);
-      s1 = add(hn::LoadU(d, source + lanes), s1);
-    }
-    store_kept(d, s0, keep[0], columns - j, &c);
-    store_kept(d, s1, keep[1], columns - j - lanes, &c);
-  }
-  if (j >= columns) return;
-  auto sum = start;
-  for (int64_t i = 0; i < t.k; ++i) sum = add(hn::LoadU(d, t.x + t.offsets[i] + j), sum);
-  store_kept(d, sum, *keep, columns - j, &c);
-}
-
-template <typename T>
-void run_pool(const ConvTile<T>& t, bool largest, int64_t columns, const uint64_t* keep) {
-  return largest ? pool<true>(t, columns, keep) : pool<false>(t, columns, keep);
-}
-
 // n elements of x, every second one; the other lanes are zeros.
 template <class D, typename T = hn::TFromD<D>>
 HWY_INLINE hn::Vec<D> load_even(D d, const T* HWY_RESTRICT x, int64_t n) {
@@ -277,7 +243,6 @@ const ConvOps<T>& ops() {
   static const ConvOps<T> table = {static_cast<int64_t>(hn::Lanes(GemmTag<T>())),
                                    run_tile<T>,
                                    row<T>,
-                                   run_pool<T>,
                                    stage<T>,
                                    stage_pairs<T>,
                                    interleave<T>};

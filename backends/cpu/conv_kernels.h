@@ -59,8 +59,6 @@ struct ConvOps {
   // One row of `columns`, with `keep` for each vector of them. Up to a vector of input behind is
   // read.
   void (*row)(const ConvTile<T>& tile, int64_t columns, const uint64_t* keep);
-  // The same of the largest element (NaN wins) or the sum, without weights.
-  void (*pool)(const ConvTile<T>& tile, bool largest, int64_t columns, const uint64_t* keep);
   void (*stage)(const StageRows<T>& rows);
   void (*stage_pairs)(const StagePairs<T>& rows);
   void (*interleave)(const T* a, const T* b, int64_t n, T* y);  // a[0] b[0] a[1] b[1] ...

@@ -186,13 +186,11 @@ class PoolPrepared final : public Prepared {
         if (y != nullptr) y = p.y;
       }
     }
-    if constexpr (std::is_floating_point_v<T>) {
-      if (y != nullptr && direct(w) && w.out_count > 0) {
-        DirectPool<T> pool = direct_pool(values, w);
-        pool.x = x;
-        pool.y = y;
-        run_direct_pool(pool, slots_, p.stages);
-      }
+    if (y != nullptr && direct(w) && w.out_count > 0) {
+      DirectPool<T> pool = direct_pool(values, w);
+      pool.x = x;
+      pool.y = y;
+      run_direct_pool(pool, slots_, p.lines);
     }
     auto* indices = spec_.indices < 0 ? nullptr : static_cast<int64_t*>(values[spec_.indices].data);
     const int64_t work = std::max<int64_t>(1, std::max(w.out_count * w.kernel_count, w.in_count));
@@ -216,13 +214,10 @@ class PoolPrepared final : public Prepared {
  private:
   static constexpr int64_t kPlaneWork = 32 * 1024;
   struct Pieces {
-    T *x = nullptr, *y = nullptr, *stages = nullptr;
+    T *x = nullptr, *y = nullptr, *lines = nullptr;
   };
 
-  // Pools of a float plane that have a window are taken from a staged copy of it.
-  bool direct(const Window& w) const {
-    return std::is_floating_point_v<T> && !spec_.global() && can_stage(w);
-  }
+  bool direct(const Window& w) const { return !spec_.global() && can_stage(w); }
   DirectPool<T> direct_pool(const Tensor* values, const Window& w) const {
     DirectPool<T> pool;
     pool.planes = values[spec_.x].dims[0] * values[spec_.x].dims[1];
@@ -233,11 +228,9 @@ class PoolPrepared final : public Prepared {
 
   Pieces carve(ScratchLayout& layout, const Tensor* values) const {
     Pieces p;
-    if constexpr (std::is_floating_point_v<T>) {
-      const Window w = window(values, spec_.y >= 0 ? spec_.y : spec_.indices);
-      if (spec_.y >= 0 && direct(w)) {
-        p.stages = layout.take<T>(direct_pool_scratch(direct_pool(values, w), slots_));
-      }
+    const Window w = window(values, spec_.y >= 0 ? spec_.y : spec_.indices);
+    if (spec_.y >= 0 && direct(w)) {
+      p.lines = layout.take<T>(direct_pool_scratch(direct_pool(values, w), slots_));
     }
     if (!narrow_) return p;
     p.x = layout.take<T>(values_.count(values, spec_.x));

@@ -2,37 +2,60 @@
 #include "backends/cpu/pool_direct.h"
 
 #include <algorithm>
-#include <limits>
 
-#include "backends/cpu/conv_kernels.h"
 #include "backends/cpu/conv_stage.h"
 #include "backends/cpu/gemm.h"
 #include "backends/cpu/gemm_tasks.h"
+#include "backends/cpu/pool_kernels.h"
 
 namespace nef::cpu {
 namespace {
 
-constexpr int64_t kStageElements = 16 * 1024;  // of a plane at a time
-constexpr int64_t kTaskWork = 64 * 1024;       // elements read that outweigh handing out a task
+constexpr int64_t kStretch = 2048;        // outputs of a row at a time: their line stays in L1
+constexpr int64_t kTaskWork = 64 * 1024;  // elements read that outweigh handing out a task
 
-// Scratch: offsets and which columns are kept, for all, then a stage for each slot. Elements.
+// Output rows cut into stretches, and the room for the line of one.
 template <typename T>
 struct Plan {
-  Stage stage;
-  int64_t bands = 1, offsets = 0, keep = 0, room = 0;
+  Stage::Axis h, w;
+  int64_t stretches = 1, room = 0;
 
-  explicit Plan(const DirectPool<T>& pool) : stage(make_stage(pool.window)) {
-    Stage& s = stage;
-    s.pad = pool.largest ? -std::numeric_limits<double>::infinity() : 0;
-    const int64_t row = s.h.phases() * s.w.phases() * s.width;
-    s.rows =
-        std::clamp<int64_t>(kStageElements / row - s.h.reach(), 1, std::max<int64_t>(1, s.h.out));
-    bands = std::max<int64_t>(1, ceil_div(s.h.out, s.rows));
-    const int64_t lanes = conv_ops<T>().lanes;
-    constexpr int64_t kWord = sizeof(int64_t) / sizeof(T);
-    offsets = round_up((pool.window.kernel_count + kOffsetSlack) * kWord, 16);
-    keep = round_up((s.columns(s.rows) / lanes + 1) * kWord, 16);
-    room = round_up(s.plane() + 8 * lanes, 16);
+  explicit Plan(const Window& window) {
+    const Stage s = make_stage(window);
+    h = s.h;
+    w = s.w;
+    stretches = std::max<int64_t>(1, ceil_div(w.out, kStretch));
+    const int64_t lanes = pool_ops<T>().lanes;
+    const int64_t most = round_up(std::min(w.out, kStretch), lanes);
+    room = round_up(most * w.stride + (w.kernel - 1) * w.dilation + 2 * lanes, 2 * lanes);
+  }
+
+  PoolRow<T> row(const T* x, T* y, int64_t at, int64_t stretch, T* line) const {
+    const int64_t first = stretch * kStretch, out = std::min(w.out - first, kStretch);
+    const int64_t begin = first * w.stride - w.begin;
+    const int64_t end = begin + (out - 1) * w.stride + (w.kernel - 1) * w.dilation + 1;
+    const int64_t from = std::clamp<int64_t>(0, begin, end), to = std::clamp(w.in, from, end);
+    const int64_t top = at * h.stride - h.begin;
+    int64_t skipped = 0, reached = h.kernel;
+    if (top < 0 || top + (h.kernel - 1) * h.dilation >= h.in) {
+      skipped = std::clamp(ceil_div(-top, h.dilation), int64_t{0}, h.kernel);
+      reached = std::clamp(ceil_div(h.in - top, h.dilation), skipped, h.kernel);
+    }
+    PoolRow<T> r;
+    r.x = x + (top + skipped * h.dilation) * w.in + from;
+    r.step = h.dilation * w.in;
+    r.rows = reached - skipped;
+    r.lead = from - begin;
+    r.count = to - from;
+    r.tail = end - to;
+    r.line = line;
+    r.room = room;
+    r.kernel = w.kernel;
+    r.stride = w.stride;
+    r.dilation = w.dilation;
+    r.out = out;
+    r.y = y + at * w.out + first;
+    return r;
   }
 };
 
@@ -40,42 +63,36 @@ struct Plan {
 
 template <typename T>
 int64_t direct_pool_scratch(const DirectPool<T>& pool, int64_t slots) {
-  const Plan<T> plan(pool);
-  return plan.offsets + plan.keep + std::min(slots, pool.planes * plan.bands) * plan.room;
+  return slots * Plan<T>(pool.window).room;
 }
 
 template <typename T>
 void run_direct_pool(const DirectPool<T>& pool, int64_t slots, T* scratch) {
-  const Plan<T> plan(pool);
-  const Stage& s = plan.stage;
+  const Plan<T> plan(pool.window);
   const Window& w = pool.window;
-  auto* offsets = reinterpret_cast<int64_t*>(scratch);
-  auto* keep = reinterpret_cast<uint64_t*>(scratch + plan.offsets);
-  T* stages = scratch + plan.offsets + plan.keep;
-  stage_offsets(s, 1, offsets);
-  stage_keep(s, conv_ops<T>().lanes, keep);
-  const int64_t bands = pool.planes * plan.bands;
-  const int64_t work = std::max<int64_t>(1, w.out_count * w.kernel_count / plan.bands);
+  const int64_t height = plan.h.out, rows = pool.planes * height;
+  const int64_t work = std::max<int64_t>(1, plan.w.out * w.kernel_count);
   const int64_t share = std::max<int64_t>(1, kTaskWork / work);
-  run_tasks(slots, ceil_div(bands, share), [&](int64_t slot, int64_t task) {
-    T* staged = stages + slot * plan.room;
-    for (int64_t i = task * share; i < std::min(bands, (task + 1) * share); ++i) {
-      const int64_t plane = i / plan.bands, row = i % plan.bands * s.rows;
-      const int64_t rows = std::min(s.rows, s.h.out - row);
-      stage_planes(s, pool.x + plane * w.in_count, 1, row, rows, staged);
-      ConvTile<T> t;
-      t.x = staged;
-      t.offsets = offsets;
-      t.k = w.kernel_count;
-      t.c = pool.y + plane * w.out_count + row * s.w.out;
-      conv_ops<T>().pool(t, pool.largest, s.columns(rows), keep);
+  const auto run = pool.largest ? pool_ops<T>().largest : pool_ops<T>().sum;
+  run_tasks(slots, ceil_div(rows, share), [&](int64_t slot, int64_t task) {
+    int64_t plane = task * share / height, at = task * share % height;
+    for (int64_t i = task * share; i < std::min(rows, (task + 1) * share); ++i, ++at) {
+      if (at == height) ++plane, at = 0;
+      for (int64_t stretch = 0; stretch < plan.stretches; ++stretch) {
+        run(plan.row(pool.x + plane * w.in_count, pool.y + plane * w.out_count, at, stretch,
+                     scratch + slot * plan.room));
+      }
     }
   });
 }
 
 template int64_t direct_pool_scratch<float>(const DirectPool<float>&, int64_t);
 template int64_t direct_pool_scratch<double>(const DirectPool<double>&, int64_t);
+template int64_t direct_pool_scratch<int8_t>(const DirectPool<int8_t>&, int64_t);
+template int64_t direct_pool_scratch<uint8_t>(const DirectPool<uint8_t>&, int64_t);
 template void run_direct_pool<float>(const DirectPool<float>&, int64_t, float*);
 template void run_direct_pool<double>(const DirectPool<double>&, int64_t, double*);
+template void run_direct_pool<int8_t>(const DirectPool<int8_t>&, int64_t, int8_t*);
+template void run_direct_pool<uint8_t>(const DirectPool<uint8_t>&, int64_t, uint8_t*);
 
 }  // namespace nef::cpu

@@ -3,13 +3,14 @@
 
 #include "backends/cpu/conv_geometry.h"
 
-// Pools of float and double that read a staged copy of each plane (conv_stage.h).
+// Pools over up to two axes: each output row takes the rows under it together, then goes along what
+// became of them.
 namespace nef::cpu {
 
 template <typename T>
 struct DirectPool {
   int64_t planes = 0;
-  Window window;        // one that can be staged
+  Window window;        // one that can be staged (conv_stage.h)
   bool largest = true;  // or the sum
   const T* x = nullptr;
   T* y = nullptr;
