@@ -36,6 +36,9 @@ struct AmxBlock {
   // Does C only pass through `tile`? Then c is room for a piece of it, kAmxPanel rows of kAmxPiece
   // columns, and ldc is kAmxPiece.
   bool piece = false;
+  // Not null, where AmxOps::rounds(): C becomes bfloat16 here instead, rows ldc apart; `c` and
+  // `tile` are not used.
+  uint16_t* rounded = nullptr;
 };
 
 // The same of 8-bit integers, exact sums that wrap at 32 bits. A tile is 64 elements deep, and four
@@ -59,6 +62,7 @@ struct AmxOps {
   bool reads_rows(int64_t bytes) const {
     return bytes % 64 == 0 && bytes % (tiles ? 2048 : 4096) != 0;
   }
+  bool rounds() const { return !tiles; }
   // A[m][k], element (i, p) at a[i * row + p * col]; float32 or bfloat16.
   void (*pack_a)(nef_dtype dtype, const void* a, int64_t row, int64_t col, int64_t m, int64_t k,
                  uint16_t* out);

@@ -31,7 +31,7 @@ constexpr int64_t kAhead = 4096;               // bytes of B fetched ahead of a 
 struct Problem {
   int64_t m, n, depth;
   const uint8_t *a, *b;
-  int32_t* c;
+  void* c;
   int64_t ldc;
   int64_t a_row, a_step;  // bytes between rows of A, and between 64 bytes of a row and the next 64
   bool packed;
@@ -52,6 +52,7 @@ struct Moved {
 
 struct Floats {
   using Sum = __m512;
+  using Out = int32_t;
   NEF_DOTS static Sum zero() { return _mm512_setzero_ps(); }
   NEF_DOTS static Sum add(Sum x, Sum y) { return _mm512_add_ps(x, y); }
   NEF_DOTS static Sum dot(Sum sum, __m512i a, __m512i b) {
@@ -65,6 +66,10 @@ struct Floats {
   NEF_DOTS static void move_rows(const Problem&, int64_t, int64_t, Moved*) {}
   NEF_DOTS static void move_columns(const Problem&, const uint8_t*, uint32_t*) {}
 };
+// Their sums leave as bfloat16.
+struct RoundedFloats : Floats {
+  using Out = uint16_t;
+};
 
 // vpdpbusd multiplies unsigned A by signed B. Others become such by turning their highest bit,
 // which moves them by 128: a b = (a' - 128) b' = a' (b' + 128), so that sums over the other side,
@@ -73,6 +78,7 @@ template <bool kSignedA, bool kUnsignedB>
 struct Bytes {
   // The type that the instruction has in GCC, which else copies every sum in every step.
   typedef int32_t Sum __attribute__((vector_size(64)));
+  using Out = int32_t;
   NEF_DOTS static Sum zero() { return Sum{}; }
   NEF_DOTS static Sum add(Sum x, Sum y) { return (Sum)_mm512_add_epi32((__m512i)x, (__m512i)y); }
   NEF_DOTS static Sum dot(Sum sum, __m512i a, __m512i b) {
@@ -129,25 +135,32 @@ NEF_DOTS inline __m512i spread(const uint8_t* a) {
 }
 
 // The place of a tile of C, which of its columns there are, and what is added to its sums.
+template <class Kind>
 struct Place {
-  int32_t* c;
+  typename Kind::Out* c;
   int64_t ldc;
   __mmask16 low, high;
   const uint32_t *columns, *rows;
 };
 template <class Kind>
-NEF_DOTS inline void store(const Place& to, int64_t i, typename Kind::Sum p, typename Kind::Sum q) {
-  int32_t* c = to.c + i * to.ldc;
-  _mm512_mask_storeu_epi32(c, to.low, Kind::result(p, to.columns, to.rows[i]));
-  _mm512_mask_storeu_epi32(c + kAmxTile, to.high,
-                           Kind::result(q, to.columns + kAmxTile, to.rows[i]));
+NEF_DOTS inline void store(const Place<Kind>& to, int64_t i, typename Kind::Sum p,
+                           typename Kind::Sum q) {
+  auto* c = to.c + i * to.ldc;
+  if constexpr (sizeof(*c) == 2) {
+    _mm256_mask_storeu_epi16(c, to.low, (__m256i)_mm512_cvtneps_pbh(p));
+    _mm256_mask_storeu_epi16(c + kAmxTile, to.high, (__m256i)_mm512_cvtneps_pbh(q));
+  } else {
+    _mm512_mask_storeu_epi32(c, to.low, Kind::result(p, to.columns, to.rows[i]));
+    _mm512_mask_storeu_epi32(c + kAmxTile, to.high,
+                             Kind::result(q, to.columns + kAmxTile, to.rows[i]));
+  }
 }
 
 // kCount rows of a row tile by a panel, over all of the depth. The sums have names, as arrays of
 // vectors spill.
 template <class Kind, int kCount>
 [[gnu::noinline]] NEF_DOTS void several_rows(const Problem& g, const uint8_t* a, const uint8_t* b,
-                                             const Place& to) {
+                                             const Place<Kind>& to) {
 #define NEF_EACH(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
 #define NEF_DECLARE(i) auto p##i = Kind::zero(), q##i = Kind::zero();
   NEF_EACH(NEF_DECLARE)
@@ -177,7 +190,7 @@ template <class Kind, int kCount>
 // One row: four steps at once, since two sums alone would wait on each other.
 template <class Kind>
 [[gnu::noinline]] NEF_DOTS void one_row(const Problem& g, const uint8_t* a, const uint8_t* b,
-                                        const Place& to) {
+                                        const Place<Kind>& to) {
   NEF_EACH(NEF_DECLARE)
   for (int64_t at = 0; at < g.depth; at += kRowBytes, a += g.a_step, b += 2 * kTileBytes) {
     for (int64_t step = 0; step < kSteps; step += 4) {
@@ -204,7 +217,7 @@ template <class Kind>
 
 template <class Kind>
 NEF_DOTS void run_rows(int64_t count, const Problem& g, const uint8_t* a, const uint8_t* b,
-                       const Place& to) {
+                       const Place<Kind>& to) {
   switch (count) {
     case 1: return one_row<Kind>(g, a, b, to);
     case 2: return several_rows<Kind, 2>(g, a, b, to);
@@ -223,10 +236,10 @@ __mmask16 first_lanes(int64_t count) {
 
 // Rows [i, i + count) by the panel of column j.
 template <class Kind>
-NEF_DOTS void rows_by_panel(const Problem& g, int64_t i, int64_t count, int64_t j, int32_t* c,
-                            const uint32_t* columns, const uint32_t* rows) {
+NEF_DOTS void rows_by_panel(const Problem& g, int64_t i, int64_t count, int64_t j,
+                            typename Kind::Out* c, const uint32_t* columns, const uint32_t* rows) {
   const uint8_t* panel = g.b + j * g.depth;
-  Place to{c, g.ldc, first_lanes(g.n - j), first_lanes(g.n - j - kAmxTile), columns, rows};
+  Place<Kind> to{c, g.ldc, first_lanes(g.n - j), first_lanes(g.n - j - kAmxTile), columns, rows};
   for (int64_t r = 0; r < count; r += kRows) {
     for (int64_t i = r; g.far && i < std::min(count, r + kRows); ++i) {
       __builtin_prefetch(c + i * g.ldc, 1);
@@ -252,7 +265,7 @@ NEF_DOTS void multiply_all(const Problem& g, const Finish& finish) {
       Kind::move_rows(g, i, count, &moved);
       for (int64_t f = j0; f < j1; f += kAmxPiece) {
         const int64_t end = std::min(j1, f + kAmxPiece);
-        int32_t* c = g.piece ? g.c : g.c + i * g.ldc + f;
+        auto* c = static_cast<typename Kind::Out*>(g.c) + (g.piece ? 0 : i * g.ldc + f);
         for (int64_t j = f; j < end; j += kAmxPanel) {
           uint32_t* columns = moved.columns + (j - j0);
           if (i == 0) Kind::move_columns(g, g.b + j * g.depth, columns);
@@ -264,9 +277,11 @@ NEF_DOTS void multiply_all(const Problem& g, const Finish& finish) {
   }
 }
 
+constexpr auto kNothing = [](int64_t, int64_t, int64_t, int64_t, void*) {};
+
 template <bool kSignedA, bool kUnsignedB>
 void multiply_bytes(const Problem& g) {
-  multiply_all<Bytes<kSignedA, kUnsignedB>>(g, [](int64_t, int64_t, int64_t, int64_t, int32_t*) {});
+  multiply_all<Bytes<kSignedA, kUnsignedB>>(g, kNothing);
 }
 
 template <class Block>
@@ -278,7 +293,7 @@ Problem make_problem(const Block& g, const uint8_t* a, int64_t row_bytes, int64_
           depth,
           a,
           reinterpret_cast<const uint8_t*>(g.b),
-          reinterpret_cast<int32_t*>(g.c),
+          g.c,
           g.ldc,
           packed ? kRowBytes : row_bytes,
           packed ? kTileBytes : kRowBytes,
@@ -290,8 +305,12 @@ Problem make_problem(const Block& g, const uint8_t* a, int64_t row_bytes, int64_
 }  // namespace
 
 void multiply_by_vectors(const AmxBlock& g) {
-  const Problem problem = make_problem(g, reinterpret_cast<const uint8_t*>(g.a), 2 * g.a_row,
-                                       2 * amx_depth(g.k), g.piece);
+  Problem problem = make_problem(g, reinterpret_cast<const uint8_t*>(g.a), 2 * g.a_row,
+                                 2 * amx_depth(g.k), g.piece);
+  if (g.rounded != nullptr) {
+    problem.c = g.rounded;
+    return multiply_all<RoundedFloats>(problem, kNothing);
+  }
   multiply_all<Floats>(problem, [&](int64_t i, int64_t rows, int64_t j, int64_t cols, int32_t* c) {
     if (g.tile == nullptr) return;
     g.tile(g.context, g.row0 + i, g.col0 + j, rows, cols, reinterpret_cast<float*>(c), g.ldc);

@@ -58,8 +58,11 @@ class AmxMatmulPrepared final : public Prepared {
     if (!prepacked()) pack_b(s, b, p.b);
     const uint16_t* packed = prepacked() ? packed_.data() : p.b;
     if (native()) return multiply(s, static_cast<const char*>(a), packed, c, tile, &steps, p.a);
-    const Narrowed narrowed = {tile, &steps, static_cast<uint16_t*>(values[spec().out].data), s.n,
-                               ops_};
+    auto* out = static_cast<uint16_t*>(values[spec().out].data);
+    if (tile == nullptr && ops_->rounds()) {
+      return multiply(s, static_cast<const char*>(a), packed, nullptr, nullptr, nullptr, p.a, out);
+    }
+    const Narrowed narrowed = {tile, &steps, out, s.n, ops_};
     multiply(s, static_cast<const char*>(a), packed, c, Narrowed::finish, &narrowed, p.a);
   }
 
@@ -162,7 +165,8 @@ class AmxMatmulPrepared final : public Prepared {
   }
 
   void multiply(const MatmulShape& s, const char* a, const uint16_t* b, float* c,
-                TileFn<float> tile, const void* context, uint16_t* a_buffers) const {
+                TileFn<float> tile, const void* context, uint16_t* a_buffers,
+                uint16_t* rounded = nullptr) const {
     const Cut size = cut(s);
     const int64_t across = ceil_div(s.n, size.cols), down = ceil_div(s.m, size.rows);
     const int64_t depth = amx_depth(s.k);
@@ -184,9 +188,11 @@ class AmxMatmulPrepared final : public Prepared {
         g.a = packed;
       }
       g.b = b + s.b_matrix(batch) * amx_b_size(s.k, s.n) + col * depth;
-      g.piece = !native();
-      g.c = c + (g.piece ? slot * kAmxPanel * kAmxPiece : (batch * s.m + row) * s.n + col);
+      g.piece = !native() && rounded == nullptr;
       g.ldc = g.piece ? kAmxPiece : s.n;
+      const int64_t place = (batch * s.m + row) * s.n + col;
+      if (rounded != nullptr) g.rounded = rounded + place;
+      else g.c = c + (g.piece ? slot * kAmxPanel * kAmxPiece : place);
       g.row0 = batch * s.m + row;
       g.col0 = col;
       g.tile = tile;

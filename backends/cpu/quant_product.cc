@@ -275,7 +275,7 @@ class ProductPrepared final : public Prepared {
     g.c = ids_.quantized ? sums : static_cast<int32_t*>(values[ids_.y].data) + at;
     g.ldc = ids_.quantized ? g.n : s.n;
     amx_->block_bytes(g);
-    for (int64_t i = 0; i < g.m; ++i) {
+    for (int64_t i = 0; (b_moved_ || ids_.a_zero >= 0) && i < g.m; ++i) {
       take_zeros_off(s, a_zero_at(values, line + i), src + i * s.k, mb * s.n + col, g.n,
                      g.c + i * g.ldc);
     }
