@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstring>
+#include <memory>
+#include <span>
 #include <string_view>
 
 #include "capi/handles.h"
@@ -111,23 +113,37 @@ nef_status* nef_program_run(nef_program* program, nef_tensor* const* inputs, siz
 namespace nef::capi {
 
 namespace {
-constexpr size_t kInline = 8;  // inputs and outputs that need no heap
-}
+
+// So many elements, on the stack where they are few.
+template <typename T>
+class Few {
+ public:
+  explicit Few(size_t count) : count_(count) {
+    if (count > kInline) data_ = static_cast<T*>(::operator new(count * sizeof(T)));
+    std::uninitialized_value_construct_n(data_, count);
+  }
+  ~Few() {
+    std::destroy_n(data_, count_);
+    if (count_ > kInline) ::operator delete(data_);
+  }
+  Few(const Few&) = delete;
+  Few& operator=(const Few&) = delete;
+  T& operator[](size_t i) { return data_[i]; }
+  operator std::span<T>() { return {data_, count_}; }  // NOLINT: it is one
+
+ private:
+  static constexpr size_t kInline = 8;
+  alignas(T) char room_[kInline * sizeof(T)];
+  T* data_ = reinterpret_cast<T*>(room_);
+  size_t count_;
+};
+
+}  // namespace
 
 void run_program(runtime::Program& program, std::span<build::LazyTensor* const> inputs,
                  std::span<build::LazyTensor*> outs, const runtime::RunControl& control) {
-  std::shared_ptr<ir::Buffer> inline_data[kInline];
-  runtime::TensorArg inline_args[kInline];
-  std::vector<std::shared_ptr<ir::Buffer>> heap_data;
-  std::vector<runtime::TensorArg> heap_args;
-  std::span<std::shared_ptr<ir::Buffer>> data(inline_data);
-  std::span<runtime::TensorArg> args(inline_args);
-  if (inputs.size() > kInline) {
-    heap_data.resize(inputs.size());
-    heap_args.resize(inputs.size());
-    data = heap_data;
-    args = heap_args;
-  }
+  Few<std::shared_ptr<ir::Buffer>> data(inputs.size());
+  Few<runtime::TensorArg> args(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
     need(inputs[i], "run", "an input");
     data[i] = build::data_of(inputs[i]);
@@ -137,15 +153,9 @@ void run_program(runtime::Program& program, std::span<build::LazyTensor* const> 
     }
     args[i] = {inputs[i]->dtype, inputs[i]->dims(), data[i]->data()};
   }
-  runtime::TensorResult inline_results[kInline];
-  std::vector<runtime::TensorResult> heap_results;
-  std::span<runtime::TensorResult> results(inline_results, std::min(outs.size(), kInline));
-  if (outs.size() > kInline) {
-    heap_results.resize(outs.size());
-    results = heap_results;
-  }
+  Few<runtime::TensorResult> results(outs.size());
   context::Context::get().count_run();
-  program.run(args.first(inputs.size()), results, control);
+  program.run(std::span<runtime::TensorArg>(args), results, control);
   size_t made = 0;
   try {
     for (; made < outs.size(); ++made) {

@@ -180,13 +180,11 @@ void retain(LazyTensor* t) { t->node->refs_.fetch_add(1, std::memory_order_relax
 
 void release(LazyTensor* t) {
   if (t == nullptr) return;
-  // Chains of nodes can be a million long: a worklist instead of recursion. The common case
-  // (nothing dies) does not touch it.
+  // Chains of nodes can be a million long: a worklist instead of recursion. The common cases
+  // (nothing dies, or one node) do not touch it.
   if (t->node->refs_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-  std::vector<LazyNode*> dead{t->node};
-  while (!dead.empty()) {
-    LazyNode* node = dead.back();
-    dead.pop_back();
+  std::vector<LazyNode*> dead;
+  for (LazyNode* node = t->node; node != nullptr;) {
     for (LazyTensor* in : node->inputs()) {
       if (in == nullptr) continue;
       if (in->node->refs_.fetch_sub(1, std::memory_order_acq_rel) == 1) dead.push_back(in->node);
@@ -199,6 +197,8 @@ void release(LazyTensor* t) {
     node->~LazyNode();
     ::operator delete(node);
     g_live.fetch_sub(1, std::memory_order_relaxed);
+    node = dead.empty() ? nullptr : dead.back();
+    if (node != nullptr) dead.pop_back();
   }
 }
 
@@ -401,6 +401,7 @@ void make_op(nef_op op, std::span<LazyTensor* const> inputs, std::vector<int64_t
 }
 
 std::shared_ptr<ir::Buffer> data_of(const LazyTensor* t) {
+  if (t->node->kind() == LazyNode::Kind::Leaf) return t->data;  // set before anybody saw it
   std::lock_guard lock(lazy_mutex());
   return t->data;
 }

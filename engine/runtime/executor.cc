@@ -348,7 +348,7 @@ void Executor::make_output(const Run& run, size_t i, Level bound) const {
   TensorResult& out = run.outputs[i];
   const auto dims = layout_.dims(run.frame.bound(bound), bound, v);
   out.dtype = program_->graph->dtype(v);
-  out.dims.assign(dims.begin(), dims.end());
+  out.dims.assign(dims);
   const auto bytes = static_cast<size_t>(ir::byte_count(out.dtype, dims));
   // A loop hands in what it got two iterations ago.
   if (out.data != nullptr && out.data.use_count() == 1 && out.data->bytes() == bytes) return;

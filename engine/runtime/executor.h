@@ -27,7 +27,7 @@ struct TensorArg {
 // A tensor a run made.
 struct TensorResult {
   nef_dtype dtype;
-  std::vector<int64_t> dims;
+  ir::Shape dims;
   std::shared_ptr<ir::Buffer> data;
 };
 

@@ -28,7 +28,7 @@ class Stack {
   void add(const TensorResult& part, int64_t expected, const char* op, uint64_t budget) {
     if (count_ == 0) {
       start(part, expected);
-    } else if (!std::equal(dims_.begin(), dims_.end(), part.dims.begin(), part.dims.end())) {
+    } else if (!(part.dims == dims_)) {
       fail(NEF_SHAPE_MISMATCH, op,
            "what its block gives to be stacked has another shape than in the first iteration");
     }
@@ -43,12 +43,14 @@ class Stack {
     TensorResult out;
     out.dtype = dtype_;
     if (count_ == 0) {
-      out.dims.assign(empty_dims.begin(), empty_dims.end());
+      out.dims.assign(empty_dims);
       out.data = ir::Buffer::allocate(static_cast<size_t>(ir::byte_count(dtype_, out.dims)));
       return out;
     }
-    out.dims = dims_;
-    out.dims.insert(out.dims.begin() + static_cast<std::ptrdiff_t>(axis_), count_);
+    const auto inner = dims_.view();
+    out.dims.assign(inner.first(axis_));
+    out.dims.push(count_);
+    for (ir::Dim d : inner.subspan(axis_)) out.dims.push(d);
     if (axis_ == 0 && !backwards_ && count_ == capacity_) {
       out.data = std::move(data_);
     } else {
@@ -98,8 +100,8 @@ class Stack {
   const nef_dtype dtype_;
   const size_t axis_;
   const bool backwards_;
-  std::vector<int64_t> dims_;  // of a part
-  size_t part_ = 0;            // its bytes
+  ir::Shape dims_;   // of a part
+  size_t part_ = 0;  // its bytes
   std::shared_ptr<ir::Buffer> data_;
   int64_t count_ = 0, capacity_ = 0;
 };
@@ -217,7 +219,7 @@ class Executor::BlockRunner {
     std::vector<TensorResult> out;
     for (size_t i = 0; i < layout_.carried; ++i) {
       const TensorArg& last = state_.args[layout_.block_first + i];
-      TensorResult r{last.dtype, {last.dims.begin(), last.dims.end()}, nullptr};
+      TensorResult r{last.dtype, ir::Shape(last.dims), nullptr};
       if (iterations > 0) {
         r.data = state_.results[(iterations - 1) & 1][layout_.block_first_out + i].data;
       } else {
