@@ -42,6 +42,10 @@ type Device struct {
 	Available   bool
 	Memory      uint64 // bytes, 0 = unknown
 	Reason      string // why it is absent
+	// What plans count with, in seconds and bytes per second; the link's are 0 for what computes in
+	// host memory.
+	Launch, Link, LinkRate float64
+	Costs                  string // "measured", or "stated: " and why
 }
 
 // String is one line: the description, or why the device is absent.
@@ -74,9 +78,29 @@ func Devices() ([]Device, error) {
 			Available:   info.available != 0,
 			Memory:      uint64(info.memory_bytes),
 			Reason:      C.GoString(info.reason),
+			Launch:      float64(info.launch_seconds),
+			Link:        float64(info.link_seconds),
+			LinkRate:    float64(info.link_bytes_per_second),
+			Costs:       C.GoString(info.costs),
 		}
 	}
 	return devices, nil
+}
+
+// MeasureDevices measures what launches and copies cost on the devices that were found, where that
+// has not been done: some milliseconds each, once their drivers are up. The first plan that weighs a
+// device does the same. What cannot be measured costs what its backend states; [Device.Costs] says
+// why.
+func MeasureDevices() error {
+	if skew != nil {
+		return skew
+	}
+	for i := 0; i < int(C.nef_device_count()); i++ {
+		if err := fromStatus(C.nef_device_measure(C.size_t(i))); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // LoadBackend loads a backend plugin from an explicit path. A plugin of another ABI version is

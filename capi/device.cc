@@ -10,6 +10,16 @@ using nef::capi::guard;
 using nef::capi::need;
 using nef::context::Context;
 
+namespace {
+
+const nef::context::DeviceRecord& record(size_t index) {
+  const auto records = Context::get().registry().records();
+  if (index < records.size()) return *records[index];
+  nef::fail(NEF_OUT_OF_RANGE, "devices", nef::cat("device ", index, " of ", records.size()));
+}
+
+}  // namespace
+
 size_t nef_device_count(void) {
   size_t count = 0;
   nef_status_release(guard("devices", [&] { count = Context::get().registry().records().size(); }));
@@ -22,11 +32,7 @@ nef_status* nef_device(size_t index, nef_device_info* out) {
     if (out->struct_size < sizeof(size_t)) {
       nef::fail(NEF_INVALID_ARGUMENT, "devices", "struct_size of the out struct is not set");
     }
-    const auto records = Context::get().registry().records();
-    if (index >= records.size()) {
-      nef::fail(NEF_OUT_OF_RANGE, "devices", nef::cat("device ", index, " of ", records.size()));
-    }
-    const nef::context::DeviceRecord& r = *records[index];
+    const nef::context::DeviceRecord& r = record(index);
     nef_device_info info{};
     info.struct_size = out->struct_size;
     info.name = r.name.c_str();
@@ -36,7 +42,22 @@ nef_status* nef_device(size_t index, nef_device_info* out) {
     info.available = r.available ? 1 : 0;
     info.memory_bytes = r.memory_bytes;
     info.reason = r.reason.c_str();
+    info.costs = "";
+    if (r.device != nullptr) {
+      const auto [costs, how] = Context::get().costs().known(*r.device);
+      info.launch_seconds = costs.launch_seconds;
+      info.link_seconds = r.device->host_memory() ? 0 : costs.link_seconds;
+      info.link_bytes_per_second = r.device->host_memory() ? 0 : costs.link_bytes_per_second;
+      info.costs = how;
+    }
     std::memcpy(out, &info, std::min(out->struct_size, sizeof info));
+  });
+}
+
+nef_status* nef_device_measure(size_t index) {
+  return guard("devices", [&] {
+    const nef::context::DeviceRecord& r = record(index);
+    if (r.device != nullptr) Context::get().costs().of(*r.device);
   });
 }
 

@@ -33,7 +33,7 @@ class CudaPlatform : public gpu::Platform {
     check(d.device_count(&count), "cuDeviceGetCount");
     nvrtc();
     for (int i = 0; i < count; ++i) {
-      auto device = std::make_unique<CudaDevice>(i);
+      auto device = std::make_unique<CudaDevice>(i, pinned_);
       const std::string& arch = device->info().arch;
       require_arch(std::stoi(arch.substr(arch.find('_') + 1)), arch);
       devices_.push_back(std::move(device));
@@ -43,6 +43,7 @@ class CudaPlatform : public gpu::Platform {
   gpu::Device& device(size_t i) override { return *devices_[i]; }
 
  private:
+  gpu::PinnedRanges pinned_;
   std::vector<std::unique_ptr<CudaDevice>> devices_;
 };
 

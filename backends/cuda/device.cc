@@ -23,8 +23,8 @@ std::string version_text(int v) {
 
 }  // namespace
 
-CudaDevice::CudaDevice(int ordinal)
-    : DriverDevice(driver().calls, ordinal, gpu::memory_limit("NEF_CUDA_MEMORY_LIMIT")) {
+CudaDevice::CudaDevice(int ordinal, gpu::PinnedRanges& pinned)
+    : DriverDevice(driver().calls, pinned, ordinal, gpu::memory_limit("NEF_CUDA_MEMORY_LIMIT")) {
   const DriverApi& d = driver();
   cuda::check(d.device_get(&device_, ordinal), "cuDeviceGet");
   char name[256] = "";

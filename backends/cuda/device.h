@@ -8,7 +8,7 @@ namespace nef::cuda {
 
 class CudaDevice : public gpu::DriverDevice {
  public:
-  explicit CudaDevice(int ordinal);
+  CudaDevice(int ordinal, gpu::PinnedRanges& pinned);
 
   std::vector<uint8_t> build(const std::string& source) override;
   std::string build_version() const override { return build_version_; }

@@ -118,6 +118,13 @@ struct DeviceInfo {
   uint32_t shared_bytes = 48 << 10;  // a block's shared memory at most
 };
 
+// What is found out on the device itself.
+struct MeasuredCosts {
+  double launch_seconds = 0;  // of one launch among many
+  double link_seconds = 0;    // of a small copy between the device and the host, waited for
+  double link_bytes = 0;      // per second, of a large one
+};
+
 // One device. Thread-safe. Failures are thrown as BackendError.
 class Device {
  public:
@@ -135,6 +142,10 @@ class Device {
   virtual void copy_on_device(void* dst, const void* src, size_t bytes, Stream& stream) = 0;
   virtual void evict() = 0;
   virtual uint64_t memory_available() = 0;
+  // Milliseconds.
+  virtual MeasuredCosts measure() {
+    throw BackendError(NEF_UNSUPPORTED, "this device measures nothing");
+  }
 
   // The stream of launches that name none.
   virtual Stream& default_stream() = 0;

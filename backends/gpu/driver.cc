@@ -248,7 +248,8 @@ void DriverDevice::queue_copy(void* stream, void* dst, const void* src, size_t b
 void* DriverDevice::host_alloc(size_t bytes) {
   const Current current(*this);
   void* memory = nullptr;
-  check(calls_.host_alloc(&memory, bytes, 0), "pinned memory");
+  // Every device of the driver copies to and from it by itself.
+  check(calls_.host_alloc(&memory, bytes, kHostPortable), "pinned memory");
   pinned_.add(memory, bytes);
   return memory;
 }

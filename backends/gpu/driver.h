@@ -38,7 +38,8 @@ struct DriverCalls {
 };
 
 // Numbers that CUDA and HIP share.
-constexpr unsigned kStreamNonBlocking = 1, kEventNoTiming = 2, kHostMapped = 2;
+constexpr unsigned kStreamNonBlocking = 1, kEventNoTiming = 2;
+constexpr unsigned kHostPortable = 1, kHostMapped = 2;
 constexpr int kOutOfMemory = 2;
 constexpr int kPoolReleaseThreshold = 4, kPoolReserved = 5, kPoolUsed = 7;
 struct PoolProps {
@@ -92,6 +93,7 @@ class DriverDevice : public Device {
   void note_copy(void* dst, const void* src, size_t bytes) override;
   void evict() override;
   uint64_t memory_available() override;
+  MeasuredCosts measure() override;
   Stream& default_stream() override;
   std::unique_ptr<Stream> make_stream() override;
   std::unique_ptr<Module> load(const std::vector<uint8_t>& code) override;
@@ -130,9 +132,9 @@ class DriverDevice : public Device {
   void give_fault(Fault* fault);
 
  protected:
-  // `calls` lives as long as the process.
-  DriverDevice(const DriverCalls& calls, int ordinal, uint64_t limit)
-      : ordinal_(ordinal), limit_(limit), calls_(calls) {}
+  // `calls` and `pinned`, which all devices of a driver share, outlive it.
+  DriverDevice(const DriverCalls& calls, PinnedRanges& pinned, int ordinal, uint64_t limit)
+      : ordinal_(ordinal), limit_(limit), calls_(calls), pinned_(pinned) {}
   // Costs by what the driver tells, 0 for what it does not: clocks in kHz, the memory bus in bits.
   void state_costs(int clock, int memory_clock, int bus);
   virtual int64_t enter() = 0;
@@ -166,7 +168,7 @@ class DriverDevice : public Device {
   std::unique_ptr<DriverStream> stream_;
   std::mutex stream_mutex_, staging_mutex_;
   Staging staging_;
-  PinnedRanges pinned_;
+  PinnedRanges& pinned_;
   std::vector<Fault*> faults_;
   std::vector<void*> events_;  // spare ones
   mutable std::mutex blas_mutex_;

@@ -8,7 +8,7 @@
 
 namespace nef::gpu {
 
-// Host memory that a device copies to and from by itself. Thread-safe.
+// Host memory that the devices of a driver copy to and from by themselves. Thread-safe.
 class PinnedRanges {
  public:
   void add(const void* begin, size_t bytes) {

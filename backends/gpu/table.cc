@@ -342,6 +342,14 @@ void Backend::host_free(int32_t device, void* ptr) {
 nef_code Backend::synchronize(int32_t device, nef_backend_error* err) {
   return guarded(err, [&] { state_->station(device).device.default_stream().synchronize(); });
 }
+nef_code Backend::measure(int32_t device, nef_backend_costs* out, nef_backend_error* err) {
+  return guarded(err, [&] {
+    const MeasuredCosts costs = state_->station(device).device.measure();
+    out->launch_seconds = costs.launch_seconds;
+    out->link_seconds = costs.link_seconds;
+    out->link_bytes_per_second = costs.link_bytes;
+  });
+}
 void Backend::evict(int32_t device) {
   guarded(nullptr, [&] {
     Station& s = state_->station(device);

@@ -35,6 +35,7 @@ class Backend {
   nef_code synchronize(int32_t device, nef_backend_error* err);
   nef_code record_copy(int32_t device, void* dst, const void* src, size_t bytes,
                        nef_backend_error* err);
+  nef_code measure(int32_t device, nef_backend_costs* out, nef_backend_error* err);
 
  private:
   struct State;
@@ -85,6 +86,9 @@ nef_backend make_table(const char* name, const char* version) {
   t.synchronize = [](int32_t d, nef_backend_error* err) { return get().synchronize(d, err); };
   t.record_copy = [](int32_t d, void* dst, const void* src, size_t n, nef_backend_error* err) {
     return get().record_copy(d, dst, src, n, err);
+  };
+  t.measure = [](int32_t d, nef_backend_costs* out, nef_backend_error* err) {
+    return get().measure(d, out, err);
   };
   add_common_entries(t);
   return t;

@@ -20,12 +20,13 @@ class RocmPlatform : public gpu::Platform {
           std::string("HIP sees no GPU") + (name == nullptr ? "" : std::string(", ") + name));
     }
     compiler();
-    for (int i = 0; i < count; ++i) devices_.push_back(std::make_unique<RocmDevice>(i));
+    for (int i = 0; i < count; ++i) devices_.push_back(std::make_unique<RocmDevice>(i, pinned_));
   }
   size_t count() const override { return devices_.size(); }
   gpu::Device& device(size_t i) override { return *devices_[i]; }
 
  private:
+  gpu::PinnedRanges pinned_;
   std::vector<std::unique_ptr<RocmDevice>> devices_;
 };
 

@@ -27,8 +27,8 @@ std::string arch_of(int device) {
 
 }  // namespace
 
-RocmDevice::RocmDevice(int ordinal)
-    : DriverDevice(runtime().driver, ordinal, gpu::memory_limit("NEF_ROCM_MEMORY_LIMIT")) {
+RocmDevice::RocmDevice(int ordinal, gpu::PinnedRanges& pinned)
+    : DriverDevice(runtime().driver, pinned, ordinal, gpu::memory_limit("NEF_ROCM_MEMORY_LIMIT")) {
   const RuntimeApi& r = runtime();
   char name[256] = "";
   rocm::check(r.device_name(name, sizeof name, ordinal), "hipDeviceGetName");

@@ -7,7 +7,7 @@ namespace nef::rocm {
 
 class RocmDevice : public gpu::DriverDevice {
  public:
-  explicit RocmDevice(int ordinal);
+  RocmDevice(int ordinal, gpu::PinnedRanges& pinned);
 
   std::vector<uint8_t> build(const std::string& source) override;
   std::string build_version() const override { return build_version_; }

@@ -50,6 +50,9 @@ class Placer {
       return ask(static_cast<uint16_t>(device), regions, regions.list[r]);
     };
     o.room = [&](size_t device) { return room(device); };
+    if (env_.costs != nullptr) {
+      o.costs = [&](size_t device) { return env_.costs->of(*env_.devices[device]).costs; };
+    }
     return plan::place(graph_, regions, env_.devices, o);
   }
 

@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "engine/compile/costs.h"
 #include "engine/compile/kernel_cache.h"
 #include "engine/ir/graph.h"
 #include "engine/optimize/optimize.h"
@@ -103,6 +104,7 @@ struct Program {
 struct Environment {
   std::vector<const plan::Device*> devices;  // reference last
   KernelCache* kernels;
+  CostCache* costs = nullptr;  // null: devices cost what they state
   optimize::Evaluator evaluate;
   std::function<void()> evict_arenas;  // frees memory that programs keep for their next run
 };

@@ -11,7 +11,8 @@ using ir::Graph;
 using ir::NodeId;
 using ir::ValueId;
 
-Context::Context() : kernels_(compile::default_cache_directory()) {}
+Context::Context()
+    : kernels_(compile::default_cache_directory()), costs_(compile::default_cache_directory()) {}
 
 Context& Context::get() {
   static auto* context = new Context;  // never destroyed: handles may outlive static storage
@@ -22,6 +23,7 @@ compile::Environment Context::environment() {
   compile::Environment env;
   env.devices = registry_.devices();
   env.kernels = &kernels_;
+  env.costs = &costs_;
   env.evict_arenas = runtime::Executor::evict_all;
   env.evaluate = [this](const Graph& graph, NodeId node,
                         std::vector<std::shared_ptr<ir::Buffer>>* outputs) {

@@ -12,6 +12,7 @@
 #include <unordered_map>
 
 #include "engine/build/lazy.h"
+#include "engine/compile/costs.h"
 #include "engine/compile/kernel_cache.h"
 #include "engine/context/registry.h"
 #include "engine/runtime/program.h"
@@ -26,6 +27,7 @@ class Context {
 
   Registry& registry() { return registry_; }
   compile::KernelCache& kernels() { return kernels_; }
+  compile::CostCache& costs() { return costs_; }
   compile::Environment environment();
 
   std::shared_ptr<runtime::Program> compile(std::shared_ptr<const ir::Graph> graph,
@@ -71,6 +73,7 @@ class Context {
 
   Registry registry_;
   compile::KernelCache kernels_;
+  compile::CostCache costs_;
   mutable std::mutex mutex_;  // guards the five below
   Lru lru_;                   // most recent first
   std::unordered_map<std::string_view, Lru::iterator> index_;

@@ -160,6 +160,7 @@ void Registry::add(const nef_backend* table, const std::string& origin) {
     d.info = info;
     d.serial = serial;
     r.available = true;
+    r.device = &d;
     r.kind = info.kind;
     r.memory_bytes = info.memory_bytes;
     r.description = info.description == nullptr ? "" : info.description;

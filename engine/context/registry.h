@@ -25,6 +25,7 @@ struct DeviceRecord {
   nef_device_kind kind = 0;
   uint64_t memory_bytes = 0;
   bool available = false;
+  const plan::Device* device = nullptr;  // where it is available
 };
 
 // All backends of the process: built-in ones, those of NEF_BACKEND_PATH (colon-separated

@@ -26,4 +26,12 @@ struct Device {
   }
 };
 
+// What plans count a launch on a device, and a copy between it and the host, as.
+struct Costs {
+  double launch_seconds = 0, link_seconds = 0, link_bytes_per_second = 0;
+};
+inline Costs stated_costs(const Device& d) {
+  return {d.info.launch_seconds, d.info.launch_seconds, d.info.link_bytes_per_second};
+}
+
 }  // namespace nef::plan

@@ -2,6 +2,7 @@
 #include "engine/plan/islands.h"
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 namespace nef::plan {
@@ -26,12 +27,13 @@ struct Edge {
 class Merger {
  public:
   Merger(const Graph& graph, const Regions& regions, const Devices& devices,
-         const std::function<PlacementOptions::Answer(size_t, size_t)>& ask, Placement& placement)
+         const PlacementOptions& options, Placement& placement)
       : graph_(graph),
         regions_(regions),
         devices_(devices),
-        ask_(ask),
+        options_(options),
         placement_(placement),
+        costs_(devices.list.size()),
         counted_(graph.value_count() * devices.list.size()) {
     connect();
   }
@@ -111,7 +113,7 @@ class Merger {
       tried[there] = r;
       const double c = cost(r, there) + transfers(r, there);
       if (c >= best_cost) continue;
-      if (ask_ && ask_(there, r).why_not != nullptr) continue;
+      if (options_.ask && options_.ask(there, r).why_not != nullptr) continue;
       best = there;
       best_cost = c;
     }
@@ -132,12 +134,20 @@ class Merger {
     }
   }
 
-  double cost(size_t r, size_t d) const {
+  // Asked when a region is first considered for the device: it may have to be measured.
+  const Costs& costs(size_t d) {
+    if (!costs_[d]) {
+      costs_[d] = options_.costs ? options_.costs(d) : stated_costs(*devices_.list[d]);
+    }
+    return *costs_[d];
+  }
+
+  double cost(size_t r, size_t d) {
     const nef_backend_device& info = devices_.list[d]->info;
     const auto nodes = regions_.nodes_of(regions_.list[r]);
     double bytes = value_bytes(graph_, graph_.output(nodes.back()));
     for (NodeId n : nodes) bytes += bytes_read(n);
-    return info.launch_seconds +
+    return costs(d).launch_seconds +
            region_flops(graph_, nodes) / std::max(1.0, info.flops_per_second) +
            bytes / std::max(1.0, info.bytes_per_second);
   }
@@ -167,8 +177,8 @@ class Merger {
       uint32_t& counted = counted_[e.value * devices_.list.size() + other];
       if (counted == question_) continue;
       counted = question_;
-      const nef_backend_device& link = a.host_memory() ? b.info : a.info;
-      seconds += link.launch_seconds + e.bytes / std::max(1.0, link.link_bytes_per_second);
+      const Costs& link = costs(a.host_memory() ? other : d);
+      seconds += link.link_seconds + e.bytes / std::max(1.0, link.link_bytes_per_second);
     }
     return seconds;
   }
@@ -176,19 +186,19 @@ class Merger {
   const Graph& graph_;
   const Regions& regions_;
   const Devices& devices_;
-  const std::function<PlacementOptions::Answer(size_t, size_t)>& ask_;
+  const PlacementOptions& options_;
   Placement& placement_;
-  std::vector<std::vector<Edge>> edges_;  // per region
-  std::vector<uint32_t> counted_;         // per value and device: the last question
+  std::vector<std::optional<Costs>> costs_;  // per device
+  std::vector<std::vector<Edge>> edges_;     // per region
+  std::vector<uint32_t> counted_;            // per value and device: the last question
   uint32_t question_ = 0;
 };
 
 }  // namespace
 
 void merge_islands(const Graph& graph, const Regions& regions, const Devices& devices,
-                   const std::function<PlacementOptions::Answer(size_t device, size_t region)>& ask,
-                   Placement& placement) {
-  Merger(graph, regions, devices, ask, placement).run();
+                   const PlacementOptions& options, Placement& placement) {
+  Merger(graph, regions, devices, options, placement).run();
 }
 
 }  // namespace nef::plan

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <span>
 
 #include "engine/ir/graph.h"
@@ -20,7 +19,6 @@ struct Devices {
 // Moves regions that nobody pinned to a neighbour's device where that costs less than the transfers
 // it saves: those over the edges between regions, and of the graph's own inputs and outputs.
 void merge_islands(const ir::Graph& graph, const optimize::Regions& regions, const Devices& devices,
-                   const std::function<PlacementOptions::Answer(size_t device, size_t region)>& ask,
-                   Placement& placement);
+                   const PlacementOptions& options, Placement& placement);
 
 }  // namespace nef::plan

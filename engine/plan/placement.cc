@@ -65,7 +65,7 @@ class Planner {
     // What falls apart is placed again, and only then has neighbours worth joining.
     if (only_host_memory_ || !placement_.refused.empty()) return std::move(placement_);
     if (asked == kNowhere) {
-      merge_islands(graph_, regions_, {devices_, cpu_, reference_}, options_.ask, placement_);
+      merge_islands(graph_, regions_, {devices_, cpu_, reference_}, options_, placement_);
     }
     for (size_t d = 0; d < devices_.size(); ++d) spread_from(d);
     return std::move(placement_);

@@ -59,6 +59,8 @@ struct PlacementOptions {
   std::function<Answer(size_t device, size_t region)> ask;  // empty = every device serves all
   // Bytes a device has room for, 0 = not known. Empty = more than any graph needs.
   std::function<uint64_t(size_t device)> room;
+  // What is counted for a device. Empty = what it states.
+  std::function<Costs(size_t device)> costs;
 };
 
 // Rule table first, then pinned and merged islands (design section 6), then graphs too large for

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <map>
 #include <memory>
@@ -37,6 +38,8 @@ struct RunControl {
   Trace* trace = nullptr;
   int32_t threads = 0;         // most threads, 0 = all of the pool
   uint64_t memory_budget = 0;  // bytes of arena, 0 = no limit
+  // Told what was not to be had as it should be.
+  const std::function<void(compile::Event)>* report = nullptr;
 };
 
 // A run that would take more memory than RunControl allows; no device has failed.
@@ -110,15 +113,16 @@ class Executor {
   void give_back(std::unique_ptr<Frame> frame);
   static void check_budget(const Binding& binding, const RunControl& control);
   void reserve(Frame& frame, Level level, const RunControl& control) const;
-  void stage_inputs(Frame& frame) const;
+  void stage_inputs(Frame& frame, const RunControl& control) const;
   void fill(Frame& frame, Level level) const;
   void fill_tensor(Frame& frame, uint32_t i) const;
   void fill_scratch(Frame& frame, uint32_t step) const;
   void patch(const Run& run, Level level) const;
   void make_output(const Run& run, size_t i, Level bound) const;
   void release_arenas(Frame& frame) const;
-  void reallocate(const plan::Device& device, uint64_t bytes, Arena& arena) const;
-  bool pin(uint64_t bytes, Arena& arena) const;
+  void reallocate(const plan::Device& device, uint64_t bytes, Arena& arena,
+                  const RunControl& control) const;
+  bool pin(uint64_t bytes, Arena& arena, const RunControl& control) const;
   void release(const plan::Device& device, Arena& arena) const;
   void check_bound_dims(const Binding& binding, size_t i, const TensorArg& arg) const;
   void execute(const Run& run);
@@ -157,7 +161,8 @@ class Executor {
   const std::shared_ptr<const compile::Program> program_;
   const Layout layout_;
   const std::vector<StagedInput> inputs_to_stage_;
-  const plan::Device* link_ = nullptr;  // pins host arenas that are copied to and from it
+  const plan::Device* link_ = nullptr;         // pins host arenas that are copied to and from it
+  mutable std::atomic<bool> unpinned_{false};  // it could not, and an event says so
   // Where graph inputs and outputs appear in Frame::tensors.
   struct Patch {
     uint32_t tensor, index;

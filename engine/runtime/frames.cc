@@ -42,18 +42,33 @@ void Executor::evict() {
 }
 
 // Host memory that a device reaches without a detour; false where there is none to be had.
-bool Executor::pin(uint64_t bytes, Arena& arena) const {
-  if (link_ == nullptr || bytes > kMaxPinned) return false;
-  const auto lock = link_->lock();
+bool Executor::pin(uint64_t bytes, Arena& arena, const RunControl& control) const {
+  if (link_ == nullptr) return false;
+  char message[kMessageBytes] = "";
+  nef_backend_error err{message, sizeof message};
   void* data = nullptr;
-  if (link_->backend->host_alloc(link_->index, bytes, &data, nullptr) != NEF_OK) return false;
-  arena = {data, bytes, true};
-  return true;
+  std::string why;
+  if (bytes > kMaxPinned) {
+    why = cat("an arena of ", bytes, " bytes, a run pins ", kMaxPinned, " at most");
+  } else {
+    const auto lock = link_->lock();
+    if (link_->backend->host_alloc(link_->index, bytes, &data, &err) == NEF_OK) {
+      arena = {data, bytes, true};
+      return true;
+    }
+    why = cat("an arena of ", bytes, " bytes: ", message);
+  }
+  if (control.report != nullptr && !unpinned_.exchange(true)) {
+    (*control.report)(
+        {"host memory is not pinned", why, link_->name, "ordinary memory, which is copied slower"});
+  }
+  return false;
 }
 
-void Executor::reallocate(const plan::Device& device, uint64_t bytes, Arena& arena) const {
+void Executor::reallocate(const plan::Device& device, uint64_t bytes, Arena& arena,
+                          const RunControl& control) const {
   release(device, arena);
-  if (device.host_memory() && pin(bytes, arena)) return;
+  if (device.host_memory() && pin(bytes, arena, control)) return;
   const auto lock = device.lock();
   char message[kMessageBytes] = "";
   nef_backend_error err{message, sizeof message};
@@ -101,14 +116,14 @@ std::unique_ptr<Executor::Frame> Executor::acquire(const std::shared_ptr<const B
     throw;
   }
   fill(*frame, 0);
-  stage_inputs(*frame);
+  stage_inputs(*frame, control);
   frame->sequences = find_sequences(*program_, frame->staged);
   frame->recorded.resize(frame->sequences.size());
   return frame;
 }
 
 // Pinned memory for small inputs whose way to a device is noted with the launches behind it.
-void Executor::stage_inputs(Frame& frame) const {
+void Executor::stage_inputs(Frame& frame, const RunControl& control) const {
   frame.staged.clear();
   uint64_t end = 0;
   for (StagedInput input : inputs_to_stage_) {
@@ -123,7 +138,7 @@ void Executor::stage_inputs(Frame& frame) const {
   }
   if (frame.staging.bytes >= end) return;
   release(*link_, frame.staging);
-  if (!pin(end, frame.staging)) frame.staged.clear();
+  if (!pin(end, frame.staging, control)) frame.staged.clear();
 }
 
 // The arenas of a level and of those before it together.
@@ -149,7 +164,7 @@ void Executor::reserve(Frame& frame, Level level, const RunControl& control) con
   for (size_t k = 0; k < binding.spaces.size(); ++k) {
     Arena& a = frame.arenas[level * binding.spaces.size() + k];
     const Binding::Space& space = binding.spaces[k];
-    if (a.bytes < space.arena_bytes) reallocate(*space.device, space.arena_bytes, a);
+    if (a.bytes < space.arena_bytes) reallocate(*space.device, space.arena_bytes, a, control);
   }
 }
 

@@ -69,6 +69,7 @@ void Program::run(std::span<const TensorArg> inputs, std::span<TensorResult> out
                   RunControl control) {
   if (control.threads == 0) control.threads = options_.threads;
   if (control.memory_budget == 0) control.memory_budget = options_.memory_budget;
+  control.report = &report_;
   const std::shared_ptr<Executor> executor = this->executor();
   try {
     executor->run(inputs, outputs, control);

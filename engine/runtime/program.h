@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -53,6 +54,9 @@ class Program {
   const std::shared_ptr<const ir::Graph> source_;
   const ProgramOptions options_;
   const compile::Environment env_;
+  const std::function<void(compile::Event)> report_ = [this](compile::Event e) {
+    add_event(std::move(e));
+  };
   Batch batch_;
   std::atomic<int64_t> fitting_rows_{0};  // most rows of a batch that fitted after one did not
   std::mutex moving_;                     // held while the program is compiled for the CPU

@@ -325,10 +325,15 @@ static void devices(void) {
   CHECK(nef_device_count() >= 2); /* cpu and reference at least */
   info.struct_size = sizeof info;
   FAILS(nef_device(nef_device_count(), &info), NEF_OUT_OF_RANGE, "device");
+  FAILS(nef_device_measure(nef_device_count()), NEF_OUT_OF_RANGE, "device");
   for (size_t i = 0; i < nef_device_count(); ++i) {
     OK(nef_device(i, &info));
     CHECK(info.name[0] != '\0' && info.backend[0] != '\0');
     CHECK(info.available == (info.reason[0] == '\0'));
+    CHECK(info.available == (info.costs[0] != '\0'));
+    OK(nef_device_measure(i));
+    OK(nef_device(i, &info));
+    CHECK(strstr(info.costs, "not measured yet") == NULL);
   }
 }
 

@@ -13,6 +13,7 @@
  *   NEF_FAULT_LOST     launches from this one on fail with "device lost": 1 is the next
  *                      one after nef_fault_reset
  *   NEF_FAULT_REFUSE   supports says no to this op
+ *   NEF_FAULT_PIN      0: there is no pinned memory
  */
 #ifndef NEF_TESTS_FAULT_H
 #define NEF_TESTS_FAULT_H

@@ -144,6 +144,20 @@ static nef_code fault_copy(int32_t device, void* dst, const void* src, size_t by
   return NEF_OK;
 }
 
+static nef_code fault_host_alloc(int32_t device, size_t bytes, void** out, nef_backend_error* err) {
+  (void)device;
+  if (fault_number("NEF_FAULT_PIN", 1) == 0) {
+    return fault_fail(err, NEF_OUT_OF_MEMORY, "fault: nothing can be pinned", "");
+  }
+  *out = aligned_alloc(64, (bytes + 127) / 64 * 64);
+  return *out == NULL ? NEF_OUT_OF_MEMORY : NEF_OK;
+}
+static void fault_host_free(int32_t device, void* ptr, size_t bytes) {
+  (void)device;
+  (void)bytes;
+  free(ptr);
+}
+
 static void fault_evict(int32_t device) {
   (void)device;
   fault_enter();
@@ -470,6 +484,8 @@ static const nef_backend fault_table = {
     .free = fault_free,
     .copy = fault_copy,
     .evict = fault_evict,
+    .host_alloc = fault_host_alloc,
+    .host_free = fault_host_free,
     .supports = fault_supports,
     .compile = fault_compile,
     .kernel_free = fault_kernel_free,

@@ -178,6 +178,14 @@ typedef struct nef_backend_device {
   double launch_seconds;        /**< cost of one launch, rough */
 } nef_backend_device;
 
+/** What launches and copies cost on a device, found out there. */
+typedef struct nef_backend_costs {
+  size_t struct_size;           /**< set by the caller */
+  double launch_seconds;        /**< of one launch among many */
+  double link_seconds;          /**< of a small copy between host and device, waited for */
+  double link_bytes_per_second; /**< of a large one */
+} nef_backend_costs;
+
 typedef struct nef_backend_kernel nef_backend_kernel;       /**< defined by the backend */
 typedef struct nef_backend_prepared nef_backend_prepared;   /**< defined by the backend */
 typedef struct nef_backend_stream nef_backend_stream;       /**< defined by the backend */
@@ -308,6 +316,9 @@ typedef struct nef_backend {
    * `src`, which is memory of `host_alloc`, holds until that replay is done. Optional. */
   nef_code (*record_copy)(int32_t device, void* dst, const void* src, size_t bytes,
                           nef_backend_error* err);
+  /** Measures what `device_info` states roughly: milliseconds, once for a device before the first
+   * plan that weighs it. Optional; where it fails, what is stated counts. */
+  nef_code (*measure)(int32_t device, nef_backend_costs* out, nef_backend_error* err);
 } nef_backend;
 
 /** The one symbol a plugin exports. The table must live as long as the process. */

@@ -431,10 +431,19 @@ typedef struct nef_device_info {
   int32_t available;     /**< 0 = the backend is absent, see reason */
   uint64_t memory_bytes; /**< 0 = unknown */
   const char* reason;    /**< why it is absent; "" when it is there */
+  /* What plans count with; 0 when absent. */
+  double launch_seconds;        /**< one launch among many */
+  double link_seconds;          /**< a small copy between it and the host, waited for */
+  double link_bytes_per_second; /**< a large one; 0 = it computes in host memory */
+  const char* costs;            /**< "measured", or "stated: " and why; "" when absent */
 } nef_device_info;
 
 NEF_API size_t nef_device_count(void);
 NEF_API NEF_NODISCARD nef_status* nef_device(size_t index, nef_device_info* out);
+/** Measures the costs of a device now, some milliseconds once its driver is up; the first plan that
+ * weighs it would do the same. They are kept with compiled kernels, for the device and its driver.
+ * What cannot be measured costs what its backend states, which is no error: nef_device says why. */
+NEF_API NEF_NODISCARD nef_status* nef_device_measure(size_t index);
 /** Loads a backend plugin from an explicit path. A plugin of another ABI version is refused
  * with NEF_ABI_MISMATCH before anything of it runs; one whose probe fails stays listed as
  * absent with the reason, and this returns NEF_BACKEND_UNAVAILABLE. */

@@ -78,8 +78,9 @@ class Fault : public ::testing::Test {
     ::setenv(name, std::to_string(value).c_str(), 1);
   }
   static void obey() {
-    for (const char* name : {"NEF_FAULT_MEMORY", "NEF_FAULT_CACHE", "NEF_FAULT_COMPILE",
-                             "NEF_FAULT_PREPARE", "NEF_FAULT_LOST", "NEF_FAULT_REFUSE"}) {
+    for (const char* name :
+         {"NEF_FAULT_MEMORY", "NEF_FAULT_CACHE", "NEF_FAULT_COMPILE", "NEF_FAULT_PREPARE",
+          "NEF_FAULT_LOST", "NEF_FAULT_REFUSE", "NEF_FAULT_PIN"}) {
       ::unsetenv(name);
     }
   }
@@ -149,6 +150,28 @@ TEST_F(Fault, RunsOnTheDeviceWithTransfersAtItsBoundaryOnly) {
     EXPECT_EQ(counts_->read().launches, 3);
   }
   EXPECT_TRUE(events(p).empty());
+}
+
+TEST_F(Fault, MemoryThatCannotBePinnedIsAnEvent) {
+  // What is in between lies in host memory.
+  const Tensor x = op("relu", {input("x", {dim("n", 0, 4096)})}, {}, "fault");
+  const Graph g = capture({op("relu", {op("neg", {x}, {}, "cpu")}, {}, "fault")});
+  nef_compile_options o = options("");
+  o.strict = 1;  // nothing computes elsewhere for that: strict mode allows it
+  const Program pinned = compile(g, o);
+  run(pinned, {tensor({1, 2}, {2})});
+  EXPECT_EQ(whats(pinned), Words{});
+  set("NEF_FAULT_PIN", 0);
+  const Program p = compile(g, o);
+  for (const int64_t n : {3, 1000, 5, 0}) {
+    const auto y = floats(run(p, {tensor(noise(n, 7), {n})})[0]);
+    ASSERT_EQ(y.size(), static_cast<size_t>(n));
+    for (const float v : y) ASSERT_EQ(v, 0.0f);
+  }
+  ASSERT_EQ(whats(p), Words{"host memory is not pinned"});
+  const Event e = events(p)[0];
+  EXPECT_NE(e.why.find("fault: nothing can be pinned"), std::string::npos) << e.why;
+  EXPECT_EQ(e.from, "fault:0");
 }
 
 TEST_F(Fault, EverythingIsGivenBack) {

@@ -75,6 +75,7 @@ static_assert(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT == kAttrMultiprocessors &
               CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN == kAttrMaxShared);
 static_assert(CU_STREAM_NON_BLOCKING == gpu::kStreamNonBlocking &&
               CU_EVENT_DISABLE_TIMING == gpu::kEventNoTiming &&
+              CU_MEMHOSTALLOC_PORTABLE == gpu::kHostPortable &&
               CU_MEMHOSTALLOC_DEVICEMAP == gpu::kHostMapped &&
               CU_MEMPOOL_ATTR_RELEASE_THRESHOLD == gpu::kPoolReleaseThreshold &&
               CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT == gpu::kPoolReserved &&

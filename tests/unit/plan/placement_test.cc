@@ -167,6 +167,29 @@ TEST_F(Placing, InputsOfTheGraphComeFromTheHost) {
   EXPECT_NE(place().find("reduce_sum@cpu:0"), std::string::npos) << place();
 }
 
+// What the options say of costs counts, and only devices that a region is on are asked about.
+TEST_F(Placing, CostsThatWereMeasuredReplaceStatedOnes) {
+  std::set<size_t> asked;
+  double launch = 0;
+  PlacementOptions options;
+  options.costs = [&](size_t d) {
+    asked.insert(d);
+    Costs c = stated_costs(*devices[d]);
+    if (d == 1) c.launch_seconds = launch;
+    return c;
+  };
+  op(NEF_OP_RELU, {input({64, 1024})});
+  EXPECT_NE(place(options).find("relu@cpu:0"), std::string::npos) << place(options);
+  EXPECT_EQ(asked.count(1), 0u);
+
+  const ValueId a = op(NEF_OP_MATMUL, {input({512, 1024}), constant({1024, 1024})});
+  op(NEF_OP_MATMUL, {op(NEF_OP_RELU, {a}), constant({1024, 1024})});
+  EXPECT_NE(place(options).find("relu@gpu:0"), std::string::npos) << place(options);
+  EXPECT_EQ(asked.count(1), 1u);
+  launch = 1;
+  EXPECT_EQ(place(options).find("relu@gpu:0"), std::string::npos) << place(options);
+}
+
 TEST_F(Placing, ByOptionAndByNode) {
   const ValueId x = input({4});
   const ValueId y = op(NEF_OP_RELU, {x});

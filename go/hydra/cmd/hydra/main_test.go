@@ -273,12 +273,15 @@ func TestPlan(t *testing.T) {
 func TestDevices(t *testing.T) {
 	wantText(t, mustHydra(t, "devices"), "cpu:0", "ok")
 	var devices []deviceReport
-	if err := json.Unmarshal([]byte(mustHydra(t, "devices", "--json")), &devices); err != nil {
+	if err := json.Unmarshal([]byte(mustHydra(t, "devices", "--json", "--measure")), &devices); err != nil {
 		t.Fatal(err)
 	}
 	for _, d := range devices {
 		if !d.Available && d.Reason == "" {
 			t.Errorf("%s is absent without a reason", d.Name)
+		}
+		if d.Available && (d.Costs == nil || d.Costs.How == "") {
+			t.Errorf("%s: what it costs is %+v", d.Name, d.Costs)
 		}
 	}
 }
