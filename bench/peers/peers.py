@@ -24,6 +24,7 @@ import sides
 SECONDS = 0.7  # of a side in the second pass
 FIRST_SECONDS = 0.15
 SAMPLE = 0.5e-3  # shorter runs are repeated this long
+MOST = 1024  # times
 ROUNDS = 3  # of processes
 
 
@@ -36,9 +37,12 @@ def seconds(side, times, clock):
 
 
 def repeats(side, clock):
-    """Runs of a sample."""
+    """Runs of a sample: so many that what a call costs beside them does not count."""
     side.run(1)
-    return max(1, min(1000, int(SAMPLE / max(1e-9, seconds(side, 1, clock)))))
+    times = 1
+    while times < MOST and seconds(side, times, clock) < SAMPLE:
+        times *= 2
+    return times
 
 
 def timed(parts, limit, clock):
