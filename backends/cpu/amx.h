@@ -57,11 +57,13 @@ struct AmxOps {
   const char* name;  // of what multiplies
   bool tiles;        // on AMX: many times as fast as float32, not only twice
 
-  // Can A be read as it lies, contiguous rows of `bytes` bytes? If they fill whole tile rows and do
-  // not all fall into the same places of the caches.
-  bool reads_rows(int64_t bytes) const {
-    return bytes % 64 == 0 && bytes % (tiles ? 2048 : 4096) != 0;
+  // Can A be read as it lies, `rows` contiguous rows of `bytes` bytes? If they fill whole tile rows
+  // and do not all fall into the same places of the caches.
+  bool reads_rows(int64_t rows, int64_t bytes) const {
+    const bool apart = tiles ? bytes % 2048 != 0 : rows <= kFewRows || bytes % 4096 != 0;
+    return bytes % 64 == 0 && apart;
   }
+  static constexpr int64_t kFewRows = 8;  // of one place of the caches, that are there together
   bool rounds() const { return !tiles; }
   // A[m][k], element (i, p) at a[i * row + p * col]; float32 or bfloat16.
   void (*pack_a)(nef_dtype dtype, const void* a, int64_t row, int64_t col, int64_t m, int64_t k,

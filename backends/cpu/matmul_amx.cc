@@ -103,7 +103,7 @@ class AmxMatmulPrepared final : public Prepared {
   }
 
   bool a_in_place(const MatmulShape& s) const {
-    return !native() && !s.trans_a && ops_->reads_rows(2 * s.k);
+    return !native() && !s.trans_a && ops_->reads_rows(s.m, 2 * s.k);
   }
 
   static int64_t most_rows(const MatmulShape& s) {

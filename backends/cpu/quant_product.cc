@@ -56,17 +56,16 @@ class ProductPrepared final : public Prepared {
   }
   size_t scratch_bytes(const Tensor* values) const override {
     ScratchLayout layout;
-    carve(layout, b_sizes(values));
+    carve(layout, product_shape(values), b_sizes(values));
     return layout.used();
   }
 
   void launch(const Tensor* values, void* scratch) const override {
-    const MatmulShape shape = matmul_shape(values[ids_.a].dims, table_.rank(ids_.a),
-                                           values[ids_.b].dims, table_.rank(ids_.b), false, false);
+    const MatmulShape shape = product_shape(values);
     if (shape.batches * shape.m * shape.n == 0) return;
     const Sizes s = b_sizes(values);
     ScratchLayout layout(scratch);
-    const Pieces p = carve(layout, s);
+    const Pieces p = carve(layout, shape, s);
     if (amx_ != nullptr) return run_on_amx(values, shape, s, p);
     const int16_t* b = packed_.data();
     if (b == nullptr) {
@@ -94,6 +93,10 @@ class ProductPrepared final : public Prepared {
     int32_t* sums;
   };
 
+  MatmulShape product_shape(const Tensor* values) const {
+    return matmul_shape(values[ids_.a].dims, table_.rank(ids_.a), values[ids_.b].dims,
+                        table_.rank(ids_.b), false, false);
+  }
   Sizes b_sizes(const Tensor* values) const {
     const int64_t* dims = values[ids_.b].dims;
     const int rank = table_.rank(ids_.b);
@@ -102,10 +105,10 @@ class ProductPrepared final : public Prepared {
             std::max<int64_t>(int_dot_depth(k), kIntDotPad)};
   }
 
-  Pieces carve(ScratchLayout& layout, const Sizes& s) const {
+  Pieces carve(ScratchLayout& layout, const MatmulShape& shape, const Sizes& s) const {
     Pieces p{};
     if (amx_ != nullptr) {
-      if (!amx_->reads_rows(s.k)) {
+      if (!amx_->reads_rows(shape.m, s.k)) {
         p.amx_a = layout.take<uint8_t>(slots_ * amx_a_bytes(kAmxRows, s.k));
       }
       if (ids_.quantized) p.sums = layout.take<int32_t>(slots_ * kAmxRows * s.n);
@@ -262,7 +265,7 @@ class ProductPrepared final : public Prepared {
     const int64_t at = (batch * shape.m + row) * s.n + col;
     const uint8_t* src = bytes(values, ids_.a) + line * s.k;
     g.k = s.k;
-    if (amx_->reads_rows(s.k)) {
+    if (amx_->reads_rows(shape.m, s.k)) {
       g.a = src;
       g.a_row = s.k;
     } else {

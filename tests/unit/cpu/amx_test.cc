@@ -241,7 +241,7 @@ TEST_F(Amx, Bfloat16TensorsRoundOnce) {
 TEST_F(Amx, Bfloat16RowsAreReadInPlaceWhereTheyFillTiles) {
   // Depths of whole tile rows (64 bytes), one of them of whole pages; columns of several groups.
   for (int64_t k : {32, 96, 1024, 2048}) {
-    for (int64_t m : {1, 16, 31, 33, 70}) {
+    for (int64_t m : {1, 8, 16, 31, 33, 70}) {
       const int64_t n = k == 2048 ? 700 : 45;
       std::vector<uint16_t> a, b;
       std::vector<float> wide_a, wide_b;
@@ -396,7 +396,7 @@ void check_matmul_integer(int64_t m, int64_t n, int64_t k, nef_dtype ta, nef_dty
 TEST_P(Bytes, MatMulInteger) {
   for (nef_dtype ta : {NEF_UINT8, NEF_INT8}) {
     for (nef_dtype tb : {NEF_UINT8, NEF_INT8}) {
-      for (int64_t m : {1, 16, 17, 33, 70}) {
+      for (int64_t m : {1, 8, 16, 17, 33, 70}) {
         check_matmul_integer(m, 8, 64, ta, tb, false, false);
         check_matmul_integer(m, 33, 65, ta, tb, true, false);
         check_matmul_integer(m, 70, 200, ta, tb, true, true);
@@ -404,6 +404,7 @@ TEST_P(Bytes, MatMulInteger) {
         check_matmul_integer(m, 1100, 600, ta, tb, true, true);  // several groups of columns
         check_matmul_integer(m, 40, 192, ta, tb, true, false);   // rows of a read in place
         check_matmul_integer(m, 34, 2048, ta, tb, false, false);
+        check_matmul_integer(m, 34, 4096, ta, tb, true, false);  // few of whole pages are, too
       }
     }
   }
