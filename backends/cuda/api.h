@@ -84,6 +84,7 @@ struct LaunchConfig {
   X(stream_create, cuStreamCreate)              \
   X(stream_destroy, cuStreamDestroy_v2)         \
   X(stream_synchronize, cuStreamSynchronize)    \
+  X(stream_wait, cuStreamWaitEvent)             \
   X(event_create, cuEventCreate)                \
   X(event_record, cuEventRecord)                \
   X(event_synchronize, cuEventSynchronize)      \

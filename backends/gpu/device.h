@@ -150,6 +150,8 @@ class Device {
   // The stream of launches that name none.
   virtual Stream& default_stream() = 0;
   virtual std::unique_ptr<Stream> make_stream() = 0;
+  // What `stream` is given from now on comes behind what `other` holds now.
+  virtual void wait(Stream& stream, Stream& other) = 0;
 
   // Source text to code for this device (NEF_COMPILE_FAILED), and code to a module.
   virtual std::vector<uint8_t> build(const std::string& source) = 0;

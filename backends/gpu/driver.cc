@@ -76,7 +76,6 @@ DriverStream::DriverStream(DriverDevice& device, bool of_caller)
   const DriverDevice::Current current(device);
   device.check(device.calls().stream_create(&stream_, kStreamNonBlocking), "making a stream");
   fault_ = device.take_fault(&fault_device_);
-  if (of_caller_) ++device.caller_streams;
 }
 
 DriverStream::~DriverStream() {
@@ -89,7 +88,6 @@ DriverStream::~DriverStream() {
     // A lost device has nothing left to free.
   }
   device_.give_fault(fault_);
-  if (of_caller_) --device_.caller_streams;
 }
 
 void DriverStream::synchronize() {
@@ -221,8 +219,6 @@ void DriverDevice::copy(void* dst, const void* src, size_t bytes, nef_copy_kind 
   void* stream = raw(default_stream());
   const Current current(*this);
   queue_copy(stream, dst, src, bytes, kind);
-  // Launches on the default stream come behind the copy; those on others would not.
-  if (caller_streams > 0) check(calls_.stream_synchronize(stream), "a copy");
 }
 
 void DriverDevice::queue_copy(void* stream, void* dst, const void* src, size_t bytes,
@@ -259,24 +255,41 @@ void DriverDevice::host_free(void* ptr) {
   calls_.host_free(ptr);
 }
 
-// Until what is queued now is done, whatever other threads queue behind it.
-void DriverDevice::wait_here(void* stream) {
-  void* event = nullptr;
+void* DriverDevice::take_event() {
   {
     std::lock_guard lock(mutex_);
     if (!events_.empty()) {
-      event = events_.back();
+      void* event = events_.back();
       events_.pop_back();
+      return event;
     }
   }
-  if (event == nullptr) check(calls_.event_create(&event, kEventNoTiming), "an event");
+  void* event = nullptr;
+  check(calls_.event_create(&event, kEventNoTiming), "an event");
+  return event;
+}
+void DriverDevice::give_event(void* event) {
+  std::lock_guard lock(mutex_);
+  events_.push_back(event);
+}
+
+// Until what is queued now is done, whatever other threads queue behind it.
+void DriverDevice::wait_here(void* stream) {
+  void* event = take_event();
   int result = calls_.event_record(event, stream);
   if (result == 0) result = calls_.event_synchronize(event);
-  {
-    std::lock_guard lock(mutex_);
-    events_.push_back(event);
-  }
+  give_event(event);
   check(result, "a copy");
+}
+
+void DriverDevice::wait(Stream& stream, Stream& other) {
+  const Current current(*this);
+  void* event = take_event();
+  int result = calls_.event_record(event, raw(other));
+  // What waits does so for what the event was recorded behind: it may be used again at once.
+  if (result == 0) result = calls_.stream_wait(raw(stream), event, 0);
+  give_event(event);
+  check(result, "a stream that waits for another one");
 }
 
 void DriverDevice::make_staging() {

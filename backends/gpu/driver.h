@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atomic>
 #include <mutex>
 
 #include "backends/gpu/lt.h"
@@ -16,6 +15,7 @@ struct DriverCalls {
   int (*stream_create)(void**, unsigned) = nullptr;
   int (*stream_destroy)(void*) = nullptr;
   int (*stream_synchronize)(void*) = nullptr;
+  int (*stream_wait)(void*, void*, unsigned) = nullptr;
   int (*event_create)(void**, unsigned) = nullptr;
   int (*event_record)(void*, void*) = nullptr;
   int (*event_synchronize)(void*) = nullptr;
@@ -96,6 +96,7 @@ class DriverDevice : public Device {
   MeasuredCosts measure() override;
   Stream& default_stream() override;
   std::unique_ptr<Stream> make_stream() override;
+  void wait(Stream& stream, Stream& other) override;
   std::unique_ptr<Module> load(const std::vector<uint8_t>& code) override;
   bool has_gemm(nef_dtype dtype) const override;
   bool has_float8_gemm() const override;
@@ -119,7 +120,6 @@ class DriverDevice : public Device {
   virtual void check(int result, const char* what) const = 0;
   // Makes the memory pool when first asked for. The device is current.
   void* pool();
-  std::atomic<int> caller_streams{0};
   // Another stream that this thread's work on the default stream goes to; null for none.
   virtual void* diverted() const { return nullptr; }
   // A function has been found in a module. The device is current.
@@ -156,6 +156,8 @@ class DriverDevice : public Device {
   uint64_t pool_bytes(int which);
   int take(void** p, size_t bytes, void* stream);
   void wait_here(void* stream);
+  void* take_event();
+  void give_event(void* event);
   void queue_copy(void* stream, void* dst, const void* src, size_t bytes, nef_copy_kind kind);
   void make_staging();
   BlasLt* blas() const;

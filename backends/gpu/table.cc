@@ -131,7 +131,6 @@ struct Prepared {
 struct StreamHandle {
   Station& station;
   std::unique_ptr<Stream> stream;
-  const char* faulting = "";  // the last op queued whose kernels may note a fault
 };
 
 struct Replay {
@@ -383,7 +382,18 @@ nef_code Backend::compile(int32_t device, const nef_backend_region* region, cons
 nef_code Backend::stream_create(int32_t device, nef_backend_stream** out, nef_backend_error* err) {
   return guarded(err, [&] {
     Station& station = state_->station(device);
-    *out = handle(new StreamHandle{station, station.device.make_stream(), ""});
+    *out = handle(new StreamHandle{station, station.device.make_stream()});
+  });
+}
+
+nef_code Backend::stream_wait(int32_t device, nef_backend_stream* stream, nef_backend_stream* other,
+                              nef_backend_error* err) {
+  return guarded(err, [&] {
+    Device& d = state_->station(device).device;
+    const auto named = [&](nef_backend_stream* s) -> Stream& {
+      return s == nullptr ? d.default_stream() : *own(s)->stream;
+    };
+    d.wait(named(stream), named(other));
   });
 }
 
@@ -484,25 +494,34 @@ size_t scratch_bytes(const nef_backend_prepared* prepared, const nef_backend_ten
   return n;
 }
 
+void launch_here(const Prepared& p, const nef_backend_tensor* tensors, void* scratch) {
+  Stream& stream = p.station.device.default_stream();
+  if (noting_for == &p.station) return run_stages(p, stream, tensors, scratch, &noting.faulting);
+  std::unique_lock lock(p.station.fault_mutex, std::defer_lock);
+  if (p.plan->may_fault()) lock.lock();
+  const char* faulting = nullptr;
+  run_stages(p, stream, tensors, scratch, &faulting);
+  if (faulting == nullptr) return;
+  // A fault must be known now: nobody asks later.
+  stream.synchronize();
+  throw_fault(stream, faulting);
+}
+
 nef_code launch(nef_backend_prepared* prepared, nef_backend_stream* stream,
                 const nef_backend_tensor* tensors, void* scratch, nef_backend_error* err) {
   return guarded(err, [&] {
     const Prepared& p = *own(prepared);
-    if (stream != nullptr) {
-      return run_stages(p, *own(stream)->stream, tensors, scratch, &own(stream)->faulting);
+    if (stream == nullptr) return launch_here(p, tensors, scratch);
+    Stream& branch = *own(stream)->stream;
+    if (!p.plan->may_fault()) {
+      const char* faulting = nullptr;
+      return run_stages(p, branch, tensors, scratch, &faulting);
     }
-    Stream& own_stream = p.station.device.default_stream();
-    if (noting_for == &p.station) {
-      return run_stages(p, own_stream, tensors, scratch, &noting.faulting);
-    }
-    std::unique_lock lock(p.station.fault_mutex, std::defer_lock);
-    if (p.plan->may_fault()) lock.lock();
-    const char* faulting = nullptr;
-    run_stages(p, own_stream, tensors, scratch, &faulting);
-    if (faulting == nullptr) return;
-    // Without a stream to ask later, a fault must be known now.
-    own_stream.synchronize();
-    throw_fault(own_stream, faulting);
+    // Faults are noted, and looked for, on the default stream.
+    Device& device = p.station.device;
+    device.wait(device.default_stream(), branch);
+    launch_here(p, tensors, scratch);
+    device.wait(branch, device.default_stream());
   });
 }
 
@@ -527,10 +546,7 @@ void recording_free(nef_backend_recording* recording) {
 
 void stream_destroy(nef_backend_stream* stream) { delete own(stream); }
 nef_code stream_synchronize(nef_backend_stream* stream, nef_backend_error* err) {
-  return guarded(err, [&] {
-    own(stream)->stream->synchronize();
-    throw_fault(*own(stream)->stream, own(stream)->faulting);
-  });
+  return guarded(err, [&] { own(stream)->stream->synchronize(); });
 }
 
 }  // namespace

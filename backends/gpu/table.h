@@ -28,6 +28,8 @@ class Backend {
   nef_code compile(int32_t device, const nef_backend_region* region, const void* blob,
                    size_t blob_size, nef_backend_kernel** out, nef_backend_error* err);
   nef_code stream_create(int32_t device, nef_backend_stream** out, nef_backend_error* err);
+  nef_code stream_wait(int32_t device, nef_backend_stream* stream, nef_backend_stream* other,
+                       nef_backend_error* err);
   nef_code record_begin(int32_t device, nef_backend_error* err);
   nef_code record_end(int32_t device, nef_backend_recording** out, nef_backend_error* err);
   nef_code host_alloc(int32_t device, size_t bytes, void** out, nef_backend_error* err);
@@ -75,6 +77,8 @@ nef_backend make_table(const char* name, const char* version) {
   t.stream_create = [](int32_t d, nef_backend_stream** out, nef_backend_error* err) {
     return get().stream_create(d, out, err);
   };
+  t.stream_wait = [](int32_t d, nef_backend_stream* stream, nef_backend_stream* other,
+                     nef_backend_error* err) { return get().stream_wait(d, stream, other, err); };
   t.record_begin = [](int32_t d, nef_backend_error* err) { return get().record_begin(d, err); };
   t.record_end = [](int32_t d, nef_backend_recording** out, nef_backend_error* err) {
     return get().record_end(d, out, err);

@@ -37,6 +37,7 @@ constexpr int kAttrMultiprocessors = 63;
   X(stream_create, hipStreamCreateWithFlags)  \
   X(stream_destroy, hipStreamDestroy)         \
   X(stream_synchronize, hipStreamSynchronize) \
+  X(stream_wait, hipStreamWaitEvent)          \
   X(event_create, hipEventCreateWithFlags)    \
   X(event_record, hipEventRecord)             \
   X(event_synchronize, hipEventSynchronize)   \

@@ -353,6 +353,7 @@ std::shared_ptr<const Program> compile(std::shared_ptr<const Graph> graph, Optio
   compile_blocks(*p, env, banned);
   lower(*p);
   form_waves(*p);
+  form_branches(*p);
   for (Step& s : p->steps) {
     if (s.kind != Step::Kind::Launch && s.kind != Step::Kind::Size) continue;
     const NodeId root = p->regions.root(p->regions.list[s.region]);

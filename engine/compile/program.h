@@ -70,8 +70,16 @@ struct Step {
                              // Copy: [from, to]; Blocks: all inputs of the node, all outputs
   const Prepared* prepared;  // Launch, and Size where the backend knows
   Level opens;               // the level whose sizes are known after it, 0 = none
+  uint16_t stream = 0;       // of its device; 0 = the first
+  // Into Program::waits: what streams wait for before this step is queued, and after.
+  uint16_t waits_before = 0, waits_after = 0;
+  uint32_t first_wait = 0;
   // Nothing runs beside it.
   bool alone() const { return kind == Kind::Size || kind == Kind::Blocks; }
+};
+// What is queued on `stream` from then on comes behind what `other` holds.
+struct StreamWait {
+  uint16_t stream, other;
 };
 struct StepValue {
   ir::ValueId value;  // for its dims
@@ -94,7 +102,9 @@ struct Program {
   // Per expression of the graph's pool; empty when all are known at the start. kNoLevel = never.
   std::vector<Level> expr_level;
   Level levels = 1;
-  ir::Array<uint32_t> wave;   // per step, ascending: steps of one wave may run side by side
+  ir::Array<uint32_t> wave;       // per step, ascending: steps of one wave may run side by side
+  std::vector<uint16_t> streams;  // per device: how many its steps use; empty = one each
+  std::vector<StreamWait> waits;
   std::vector<Event> events;  // fallbacks taken while compiling
   uint64_t packed_bytes = 0;
   uint32_t transfer_count = 0;
@@ -139,5 +149,14 @@ void lower(Program& program);
 // Says which steps may run side by side: each alone, or (Options::parallel_branches > 1) all that
 // depend on the same earlier steps only; then steps are put in that order.
 void form_waves(Program& program);
+
+// Puts independent branches of a device's steps on streams of their own, where that pays and the
+// backend has streams. A section is a few steps that begin when all before them are done on the
+// first stream, and end there: it is one wave, so that none of its steps shares memory with what
+// another one needs.
+void form_branches(Program& program);
+
+// Does the step write its i-th value? It reads all others.
+bool writes(const Program& program, const Step& step, uint32_t i);
 
 }  // namespace nef::compile

@@ -6,16 +6,19 @@
 
 namespace nef::compile {
 
-namespace {
-
 // Steps touch their slots' memory: outputs write, everything else reads.
 bool writes(const Program& p, const Step& step, uint32_t i) {
   if (step.kind == Step::Kind::Copy) return i == 1;
   if (step.kind == Step::Kind::Size) return false;
+  if (step.kind == Step::Kind::Launch) {
+    return p.regions.values_of(p.regions.list[step.region])[i].kind == NEF_VALUE_OUTPUT;
+  }
   const ir::ValueId v = p.step_values[step.first_value + i].value;
   const ir::NodeId root = p.regions.root(p.regions.list[step.region]);
   return p.graph->producer(v) == root;
 }
+
+namespace {
 
 // A step's level: one more than the greatest level of the steps that made what it reads. A step
 // that finds sizes or runs blocks stands between all before and all after it.

@@ -164,11 +164,18 @@ void Executor::run_step(const Frame& frame, uint32_t index) const {
   nef_backend_error err{message, sizeof message};
   const plan::Device& device = *program_->devices[step.device];
   if (step.kind == Step::Kind::Launch) {
-    const auto lock = device.lock();
+    if (step.waits_before > 0)
+      frame.streams.wait(*program_, step, step.first_wait, step.waits_before);
+    auto lock = device.lock();
     message[0] = '\0';
-    const nef_code code = device.backend->launch(step.prepared->handle(), nullptr, values,
-                                                 frame.scratch[index], &err);
-    if (code == NEF_OK) return;
+    const nef_code code = device.backend->launch(step.prepared->handle(), frame.streams.get(step),
+                                                 values, frame.scratch[index], &err);
+    if (code == NEF_OK) {
+      if (step.waits_after == 0) return;
+      if (lock.owns_lock()) lock.unlock();
+      return frame.streams.wait(*program_, step, step.first_wait + step.waits_before,
+                                step.waits_after);
+    }
     const ir::NodeId root = program_->regions.root(program_->regions.list[step.region]);
     fail(code, ir::spec(program_->graph->op(root)).snake,
          cat(program_->graph->node_label(root), " on ", device.name, ": ", message));
@@ -214,6 +221,16 @@ void Executor::run_sequence(Frame& frame, const Sequence& steps, Recorded& recor
 }
 
 void Executor::execute(const Run& run) {
+  try {
+    walk(run);
+  } catch (...) {
+    // Nothing may still run in memory that is used again, or freed.
+    run.frame.streams.settle();
+    throw;
+  }
+}
+
+void Executor::walk(const Run& run) {
   Frame& frame = run.frame;
   const RunControl& control = run.control;
   const auto count = static_cast<uint32_t>(program_->steps.size());
@@ -236,8 +253,10 @@ void Executor::execute(const Run& run) {
     while (end < count && program_->wave[end] == program_->wave[s]) ++end;
     if (program_->steps[s].alone()) {
       run_alone(run, s);
-    } else if (end - s == 1) {
-      run_traced(frame, s, 0, control);
+    } else if (end - s == 1 || branches <= 1) {
+      for (uint32_t i = s; i < end; ++i) {
+        run_traced(frame, i, program_->steps[i].stream, control);
+      }
     } else {
       run_wave(frame, s, end, branches, control);
     }
@@ -246,8 +265,9 @@ void Executor::execute(const Run& run) {
 }
 
 // What a step has queued counts as its time. A copy to the host has been waited for.
-void Executor::wait_for(uint32_t index) const {
+void Executor::wait_for(const Frame& frame, uint32_t index) const {
   const Step& step = program_->steps[index];
+  if (step.stream != 0) return frame.streams.synchronize(step);
   if (step.kind == Step::Kind::Copy) {
     const uint32_t to = program_->step_values[step.first_value + 1].slot;
     if (program_->slots[to].space == 0) return;
@@ -266,7 +286,7 @@ void Executor::run_traced(const Frame& frame, uint32_t step, uint32_t lane,
   if (control.trace == nullptr) return run_step(frame, step);
   const int64_t begin = Trace::now();
   run_step(frame, step);
-  wait_for(step);
+  wait_for(frame, step);
   // Every step has its own place, so steps that run side by side do not meet.
   control.trace->spans[step] = {step, lane, begin, Trace::now()};
 }

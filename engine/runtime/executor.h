@@ -15,6 +15,7 @@
 #include "engine/ir/error.h"
 #include "engine/runtime/binding.h"
 #include "engine/runtime/sequence.h"
+#include "engine/runtime/streams.h"
 #include "engine/runtime/trace.h"
 
 namespace nef::runtime {
@@ -95,6 +96,7 @@ class Executor {
     Arena staging;
     std::vector<Sequence> sequences;
     std::vector<Recorded> recorded;  // per sequence, of these arenas
+    Streams streams;
     const Binding& bound(Level k) const { return k == 0 ? *binding : *later[k - 1]; }
   };
   // What one execution is about.
@@ -145,7 +147,8 @@ class Executor {
   void run_step(const Frame& frame, uint32_t step) const;
   void note_copy(const Frame& frame, uint32_t step) const;
   void run_sequence(Frame& frame, const Sequence& steps, Recorded& recorded) const;
-  void wait_for(uint32_t step) const;
+  void walk(const Run& run);
+  void wait_for(const Frame& frame, uint32_t step) const;
   void run_traced(const Frame& frame, uint32_t step, uint32_t lane,
                   const RunControl& control) const;
   void run_wave(const Frame& frame, uint32_t begin, uint32_t end, int32_t branches,

@@ -15,6 +15,7 @@ using ir::ValueId;
 void Executor::release_arenas(Frame& frame) const {
   frame.blocks.clear();
   for (Recorded& r : frame.recorded) r.reset();
+  frame.streams.reset();
   for (size_t k = 0; k < frame.arenas.size(); ++k) {
     Arena& a = frame.arenas[k];
     release(*frame.binding->spaces[k % layout_.spaces().size()].device, a);
@@ -111,6 +112,7 @@ std::unique_ptr<Executor::Frame> Executor::acquire(const std::shared_ptr<const B
   frame->binding = binding;
   try {
     reserve(*frame, 0, control);
+    frame->streams.make(*program_);
   } catch (const Error&) {
     release_arenas(*frame);
     throw;

@@ -71,14 +71,27 @@ std::vector<Sequence> find_sequences(const Program& p, std::span<const StagedInp
   std::vector<Sequence> out;
   if (!notes_steps(p)) return out;
   const auto count = static_cast<uint32_t>(p.steps.size());
-  for (uint32_t s = 0; s < count; ++s) {
-    if (!may_be_noted(p, s, staged)) continue;
-    const uint32_t begin = s;
-    while (s + 1 < count && p.steps[s + 1].device == p.steps[begin].device &&
-           may_be_noted(p, s + 1, staged)) {
-      ++s;
+  // Steps of one wave are on streams that wait for each other: all are noted, or none.
+  const auto wave_end = [&](uint32_t s) {
+    uint32_t end = s + 1;
+    while (end < count && p.wave[end] == p.wave[s]) ++end;
+    return end;
+  };
+  const auto noted = [&](uint32_t s, uint32_t end) {
+    for (; s < end; ++s) {
+      if (!may_be_noted(p, s, staged)) return false;
     }
-    if (s > begin) out.push_back({begin, s + 1});
+    return true;
+  };
+  for (uint32_t begin = 0; begin < count;) {
+    uint32_t end = wave_end(begin);
+    const bool begins = noted(begin, end);
+    while (begins && end < count && p.steps[end].device == p.steps[begin].device &&
+           noted(end, wave_end(end))) {
+      end = wave_end(end);
+    }
+    if (begins && end - begin > 1) out.push_back({begin, end});
+    begin = end;
   }
   return out;
 }

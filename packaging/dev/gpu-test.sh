@@ -116,7 +116,8 @@ with_fault() {  # with_fault FAULT LIBRARY NAME TEST
     "$unit" --gtest_filter="Fault.$4" >"$logs/fault-$1" 2>&1 || failures=$?
 }
 if [ "$backend" = cuda ]; then
-  NEF_CUDA_MEMORY_LIMIT=$((64 << 20)) "$unit" --gtest_filter='Limited.*' >"$logs/fault-memory" 2>&1 || failures=$?
+  NEF_CUDA_MEMORY_LIMIT=$((64 << 20)) "$unit" --gtest_filter='Limited.*:Branches.*' >"$logs/fault-memory" 2>&1 || failures=$?
+  "$unit" --gtest_filter='Card.*:Branches.*' >"$logs/fault-card" 2>&1 || failures=$?
   with_fault nvrtc fault_nvrtc libnvrtc.so.13 WhereNothingCompilesTheCpuComputes
   with_fault lost fault_cuda libcuda.so.1 AGpuThatIsLostInARunIsLeft
 fi

@@ -138,13 +138,22 @@ class HostModule : public Module {
   std::vector<std::pair<std::string, std::unique_ptr<Entry>>> entries_;
 };
 
+// Work on a stream beside the first one is done as late as it may be, so that what does not wait
+// for it, or takes its memory, is found out.
 class HostStream : public Stream {
  public:
-  void synchronize() override {}
+  void synchronize() override {
+    for (; done_ < work_.size(); ++done_) work_[done_]();
+    work_.clear();
+    done_ = 0;
+  }
   void* fault_on_device() override { return &fault_; }
   Fault& fault() override { return fault_; }
+  void add(std::function<void()> work) { work_.push_back(std::move(work)); }
 
  private:
+  std::vector<std::function<void()>> work_;
+  size_t done_ = 0;
   Fault fault_;
 };
 
@@ -170,8 +179,12 @@ class HostDevice : public Device {
   void copy(void* dst, const void* src, size_t bytes, nef_copy_kind) override {
     std::memcpy(dst, src, bytes);
   }
-  void copy_on_device(void* dst, const void* src, size_t bytes, Stream&) override {
-    do_or_note([=] { std::memcpy(dst, src, bytes); });
+  void copy_on_device(void* dst, const void* src, size_t bytes, Stream& stream) override {
+    queue(stream, [=] { std::memcpy(dst, src, bytes); });
+  }
+  void wait(Stream&, Stream& other) override {
+    // What is noted is done in the order in which it came.
+    if (!noting_) other.synchronize();
   }
   void evict() override {}
   uint64_t memory_available() override { return 0; }
@@ -221,11 +234,11 @@ class HostDevice : public Device {
   std::string build_version() const override { return "host"; }
 
   void launch(void* function, const Grid& grid, const void* params, size_t bytes,
-              Stream&) override {
+              Stream& stream) override {
     // As CUDA does, the parameters are taken as they are now.
     std::vector<char> own(static_cast<const char*>(params),
                           static_cast<const char*>(params) + bytes);
-    do_or_note([this, function, grid, own] { run(function, grid, own); });
+    queue(stream, [this, function, grid, own] { run(function, grid, own); });
   }
   void record() override { noting_.emplace(); }
   std::unique_ptr<Recording> recorded() override {
@@ -234,7 +247,7 @@ class HostDevice : public Device {
     return out;
   }
   void note_copy(void* dst, const void* src, size_t bytes) override {
-    do_or_note([=] { std::memcpy(dst, src, bytes); });
+    queue(stream_, [=] { std::memcpy(dst, src, bytes); });
   }
   bool has_gemm(nef_dtype) const override { return false; }
   void gemm(const Gemm&, Stream&) override { throw BackendError(NEF_INTERNAL, "no library"); }
@@ -251,9 +264,9 @@ class HostDevice : public Device {
    private:
     Work work_;
   };
-  template <typename F>
-  static void do_or_note(F work) {
+  void queue(Stream& stream, std::function<void()> work) {
     if (noting_) noting_->push_back(std::move(work));
+    else if (&stream != &stream_) static_cast<HostStream&>(stream).add(std::move(work));
     else work();
   }
   void run(void* function, const Grid& grid, std::vector<char> own) {

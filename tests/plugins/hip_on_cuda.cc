@@ -128,6 +128,9 @@ NEF_EXPORT int hipEventCreateWithFlags(void** out, unsigned flags) {
 }
 NEF_EXPORT int hipEventRecord(void* e, void* s) { return on_device("cuEventRecord", e, s); }
 NEF_EXPORT int hipEventSynchronize(void* e) { return on_device("cuEventSynchronize", e); }
+NEF_EXPORT int hipStreamWaitEvent(void* s, void* e, unsigned flags) {
+  return on_device("cuStreamWaitEvent", s, e, flags);
+}
 NEF_EXPORT int hipMemPoolCreate(void** out, const void* properties) {
   return on_device("cuMemPoolCreate", out, properties);
 }

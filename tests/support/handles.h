@@ -32,6 +32,12 @@ inline void ok(nef_status* status) {
   throw std::runtime_error(std::string(nef_code_name(f.code)) + ": " + f.message);
 }
 
+// Other tests of the program may have loaded it already.
+inline void load_plugin(const char* path) {
+  const Failure f = take(nef_backend_load(path));
+  if (f.code != NEF_OK && f.code != NEF_DUPLICATE_NAME) throw std::runtime_error(f.message);
+}
+
 template <typename Handle, Handle* (*kRetain)(Handle*), void (*kRelease)(Handle*)>
 class Owner {
  public:

@@ -271,8 +271,8 @@ typedef struct nef_backend {
    * This version does not ask: outputs never overlap inputs. */
   int32_t (*in_place)(const nef_backend_kernel* kernel, int32_t input, int32_t output);
 
-  /** Streams; all three optional together. Without them `launch` and `copy` are synchronous.
-   * This version makes none: `stream` is always NULL. */
+  /** Streams beside the one that NULL names, on which `copy` works; all three optional together.
+   * The engine makes some for branches of a graph side by side, where there is `stream_wait`. */
   nef_code (*stream_create)(int32_t device, nef_backend_stream** out, nef_backend_error* err);
   void (*stream_destroy)(nef_backend_stream* stream);
   /** Blocks until everything queued on the stream is done; returns the first failure. */
@@ -319,6 +319,12 @@ typedef struct nef_backend {
   /** Measures what `device_info` states roughly: milliseconds, once for a device before the first
    * plan that weighs it. Optional; where it fails, what is stated counts. */
   nef_code (*measure)(int32_t device, nef_backend_costs* out, nef_backend_error* err);
+  /** What is queued on `stream` from now on comes behind what `other` holds now; NULL for either
+   * is the device's first stream. Blocks nothing, and may be noted between `record_begin` and
+   * `record_end`: then launches on the streams that wait for stream NULL are noted too, until it
+   * waits for them. Optional. */
+  nef_code (*stream_wait)(int32_t device, nef_backend_stream* stream, nef_backend_stream* other,
+                          nef_backend_error* err);
 } nef_backend;
 
 /** The one symbol a plugin exports. The table must live as long as the process. */

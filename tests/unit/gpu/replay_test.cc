@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/handles.h"
+
 namespace {
 
 void ok(nef_status* st) { ASSERT_EQ(st, nullptr) << nef_status_message(st); }
@@ -20,7 +22,7 @@ nef_tensor* op(const char* name, const std::vector<nef_tensor*>& inputs) {
 
 class Replay : public ::testing::Test {
  protected:
-  static void SetUpTestSuite() { ok(nef_backend_load(NEF_TEST_PLUGIN_DIR "/gpu_on_host.so")); }
+  static void SetUpTestSuite() { nef::test::load_plugin(NEF_TEST_PLUGIN_DIR "/gpu_on_host.so"); }
   nef_tensor* input(const char* name, nef_dtype dtype, int64_t n) {
     const nef_dim dims[1] = {{n, nullptr, 0, 0}};
     nef_tensor* t = nullptr;
