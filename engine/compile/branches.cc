@@ -14,20 +14,19 @@ namespace nef::compile {
 
 namespace {
 
-constexpr uint16_t kMostStreams = 4;     // of a device, the first one included
 constexpr uint32_t kMostSteps = 64;      // of a section: what they need lives as long as it
 constexpr double kLeastSeconds = 2e-6;   // of any launch
-constexpr double kFilledSeconds = 5e-5;  // a launch that takes longer fills the device by itself
+constexpr double kFilledSeconds = 1e-5;  // a launch that takes longer fills the device by itself
 constexpr double kBranchSeconds = 4e-6;  // of a stream that joins in: two events
 constexpr double kTensorCores = 8;       // 16-bit products, beside float32
 
-uint16_t most_streams() {
+uint16_t most_streams(const Options& options) {
   const char* text = std::getenv("NEF_GPU_STREAMS");
-  if (text == nullptr) return kMostStreams;
+  if (text == nullptr) return options.streams;
   unsigned n = 0;
   const auto [end, error] = std::from_chars(text, text + std::strlen(text), n);
   const bool number = error == std::errc() && *end == '\0' && n >= 1;
-  return number ? static_cast<uint16_t>(std::min<unsigned>(n, kMostStreams)) : kMostStreams;
+  return number ? static_cast<uint16_t>(std::min<unsigned>(n, options.streams)) : options.streams;
 }
 
 bool has_streams(const plan::Device& d) {
@@ -225,7 +224,7 @@ void form_branches(Program& p) {
                    [](const plan::Device* d) { return has_streams(*d); })) {
     return;
   }
-  const uint16_t streams = most_streams();
+  const uint16_t streams = most_streams(p.options);
   if (streams > 1) Branches(p, streams).run();
 }
 

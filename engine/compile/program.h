@@ -29,6 +29,7 @@ struct Options {
   std::string device;  // "" = the planner's choice
   bool strict = false;
   int32_t parallel_branches = 1;  // most steps side by side
+  uint16_t streams = 4;           // most streams of a device, its first one included
   uint32_t disabled_passes = 0;
   bool verify = false;  // check the graph after every pass, and each memory plan
 };

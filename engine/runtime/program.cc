@@ -82,6 +82,17 @@ void Program::run(std::span<const TensorArg> inputs, std::span<TensorResult> out
 void Program::recover(const Error& error, std::span<const TensorArg> inputs,
                       std::span<TensorResult> outputs, const RunControl& control,
                       const std::shared_ptr<Executor>& executor) {
+  // Branches side by side take more memory than one behind the other, which is no fallback.
+  if (is_out_of_memory(error.code()) && !executor->program().streams.empty()) {
+    leave_streams(error, *executor);
+    const std::shared_ptr<Executor> next = this->executor();
+    try {
+      return next->run(inputs, outputs, control);
+    } catch (const Error& e) {
+      if (!is_out_of_memory(e.code()) && e.code() != NEF_DEVICE_LOST) throw;
+      return recover(e, inputs, outputs, control, next);
+    }
+  }
   if (options_.compile.strict) {
     fail(NEF_FALLBACK_FORBIDDEN, error.op(),
          cat(error.message(), " (strict mode forbids a fallback)"));
@@ -203,6 +214,20 @@ std::string devices_with_memory(const compile::Program& program) {
 }
 
 }  // namespace
+
+// Compiles again for one stream of each device; from then on runs go there.
+void Program::leave_streams(const Error& error, const Executor& failed) {
+  std::lock_guard moving(moving_);
+  if (executor().get() != &failed) return;  // another run has done so already
+  compile::evict_caches(env_);
+  compile::Options options = options_.compile;
+  options.streams = 1;
+  auto compiled = compile::compile(source_, options, env_);
+  const std::string on = devices_with_memory(failed.program());
+  std::lock_guard lock(mutex_);
+  executor_ = std::make_shared<Executor>(std::move(compiled));
+  events_.push_back({"out of memory", error.message(), on, "the same device, on one stream"});
+}
 
 // Compiles again without the devices that have memory of their own; from then on runs go there.
 void Program::move_to_cpu(const Error& error, const Executor& failed) {

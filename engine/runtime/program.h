@@ -48,6 +48,7 @@ class Program {
   void run_split(std::span<const TensorArg> inputs, std::span<TensorResult> outputs,
                  const RunControl& control, Executor& executor, int64_t batch, int64_t parts);
   int64_t batch_of(std::span<const TensorArg> inputs) const;
+  void leave_streams(const Error& error, const Executor& failed);
   void move_to_cpu(const Error& error, const Executor& failed);
   void add_event(compile::Event event);
 

@@ -17,7 +17,7 @@ namespace nef::test {
 
 // Softmaxes of [n, width] in `branches` rows of five, then their sum.
 inline Graph branches_graph(int branches, int64_t width) {
-  const Tensor x = op("softmax", {input("x", {dim("n", 0, 4096), dim(width)})});
+  const Tensor x = op("softmax", {input("x", {dim("batch", 0, 4096), dim(width)})});
   Tensor all;
   for (int b = 0; b < branches; ++b) {
     const auto seed = static_cast<uint32_t>(b + 1);
@@ -60,7 +60,7 @@ inline void expect_streams_change_nothing(const char* device, int64_t width,
                                           const std::vector<int64_t>& sizes, int runs) {
   constexpr int kBranches = 5;
   nef_compile_options o = options(device);
-  // Short of memory, runs may have to be smaller.
+  // Short of memory, runs may have to be smaller, which other kernels may be for.
   const bool pressed = std::getenv("NEF_CUDA_MEMORY_LIMIT") != nullptr;
   o.strict = pressed ? 0 : 1;
   ::setenv("NEF_GPU_STREAMS", "1", 1);
@@ -77,8 +77,14 @@ inline void expect_streams_change_nothing(const char* device, int64_t width,
         const auto want = branches_result(one, n, width, seed);
         const auto got = branches_result(many, n, width, seed);
         ASSERT_EQ(want.size(), got.size());
-        ASSERT_EQ(std::memcmp(want.data(), got.data(), want.size() * sizeof(float)), 0)
-            << "n " << n << ", run " << i;
+        if (!pressed) {
+          const bool same = std::memcmp(want.data(), got.data(), want.size() * sizeof(float)) == 0;
+          ASSERT_TRUE(same) << "n " << n << ", run " << i;
+          continue;
+        }
+        for (size_t k = 0; k < want.size(); ++k) {
+          ASSERT_NEAR(want[k], got[k], 1e-6 * want[k]) << "n " << n << ", run " << i;
+        }
       }
     }
   };
@@ -86,7 +92,9 @@ inline void expect_streams_change_nothing(const char* device, int64_t width,
   std::vector<std::thread> threads;
   for (uint32_t t = 0; t < 3; ++t) threads.emplace_back([&, t] { compare(1000 * (t + 1)); });
   for (std::thread& t : threads) t.join();
-  EXPECT_TRUE(pressed || (events(one).empty() && events(many).empty()));
+  for (const Program* p : {&one, &many}) {
+    for (const Event& e : events(*p)) EXPECT_TRUE(pressed && e.to != "cpu") << e.to << e.why;
+  }
 }
 
 }  // namespace nef::test

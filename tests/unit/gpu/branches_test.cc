@@ -15,6 +15,46 @@ TEST_F(Branches, StreamsChangeNothing) {
   expect_streams_change_nothing("gpuhost", 17, {1, 7, 0, 33}, 4);
 }
 
+// Side by side branches need more memory than one behind the other.
+TEST_F(Branches, ABudgetThatIsTooSmallForThemMakesThemOneStream) {
+  constexpr int64_t kRows = 64, kWidth = 33;
+  nef_compile_options o = options("gpuhost");
+  const auto arena = [&] {
+    const Program p = compile(branches_graph(5, kWidth), o);
+    branches_result(p, kRows, kWidth, 1);
+    char* text = nullptr;
+    ok(nef_program_plan(p.get(), &text));
+    const Json plan = take_json(text);
+    double most = 0;
+    const cJSON* a;
+    cJSON_ArrayForEach(a, cJSON_GetObjectItemCaseSensitive(plan.get(), "arenas")) {
+      most = std::max(most, cJSON_GetObjectItemCaseSensitive(a, "bytes")->valuedouble);
+    }
+    return static_cast<uint64_t>(most);
+  };
+  const uint64_t side_by_side = arena();
+  ::setenv("NEF_GPU_STREAMS", "1", 1);
+  const uint64_t one = arena();
+  ::unsetenv("NEF_GPU_STREAMS");
+  ASSERT_GT(side_by_side, 2 * one);
+  o.strict = 1;
+  const auto want = branches_result(compile(branches_graph(5, kWidth), o), kRows, kWidth, 1);
+  o.memory_budget = (one + side_by_side) / 2;
+  const Program p = compile(branches_graph(5, kWidth), o);
+  EXPECT_EQ(lanes(p, tensor(noise(kWidth, 1), {1, kWidth})), (std::set<int>{0, 1, 2, 3}));
+  for (int run = 0; run < 4; ++run) EXPECT_EQ(branches_result(p, kRows, kWidth, 1), want) << run;
+  const auto all = events(p);
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0].to, "the same device, on one stream");
+  EXPECT_EQ(all[0].from, "gpuhost:0");
+  EXPECT_EQ(lanes(p, tensor(noise(kWidth, 1), {1, kWidth})), (std::set<int>{0}));
+  o.memory_budget = one / 2;
+  std::vector<Tensor> out;
+  const Tensor x = tensor(noise(kRows * kWidth, 1), {kRows, kWidth});
+  EXPECT_EQ(take(try_run(compile(branches_graph(5, kWidth), o), {x}, &out)).code,
+            NEF_FALLBACK_FORBIDDEN);
+}
+
 // An index is looked for where it is noticed: on the first stream.
 TEST_F(Branches, AnIndexOutOfRangeIsNoticedOnABranch) {
   const Tensor x = op("softmax", {input("x", {dim(4), dim(8)})});
