@@ -24,6 +24,58 @@ using Small = hn::FixedTag<T, 16 / sizeof(T)>;
 template <class T>
 constexpr int64_t kSmall = 16 / static_cast<int64_t>(sizeof(T));
 
+// One round of a transpose of eight or sixteen rows: those half of them apart meet, and after as
+// many rounds as that takes row becomes column.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE void meet(D d, V& a0, V& a1, V& a2, V& a3, V& a4, V& a5, V& a6, V& a7) {
+  const V b0 = a0, b1 = a1, b2 = a2, b3 = a3;
+  a0 = hn::InterleaveLower(d, b0, a4);
+  a1 = hn::InterleaveUpper(d, b0, a4);
+  a2 = hn::InterleaveLower(d, b1, a5);
+  a3 = hn::InterleaveUpper(d, b1, a5);
+  a4 = hn::InterleaveLower(d, b2, a6);
+  a5 = hn::InterleaveUpper(d, b2, a6);
+  a6 = hn::InterleaveLower(d, b3, a7);
+  a7 = hn::InterleaveUpper(d, b3, a7);
+}
+template <bool kStream>
+HWY_INLINE void transpose_eight(const uint16_t* in, int64_t in_step, uint16_t* out,
+                                int64_t out_step) {
+  const Small<uint16_t> d;
+#define NEF_EACH(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
+#define NEF_LOAD(i) auto a##i = hn::LoadU(d, in + i * in_step);
+  NEF_EACH(NEF_LOAD)
+#undef NEF_LOAD
+  for (int round = 0; round < 3; ++round) meet(d, a0, a1, a2, a3, a4, a5, a6, a7);
+#define NEF_PUT(i) put<kStream>(a##i, d, out + i * out_step);
+  NEF_EACH(NEF_PUT)
+#undef NEF_PUT
+#undef NEF_EACH
+}
+
+template <bool kStream>
+HWY_INLINE void transpose_sixteen(const uint8_t* in, int64_t in_step, uint8_t* out,
+                                  int64_t out_step) {
+  const Small<uint8_t> d;
+#define NEF_EACH(X) \
+  X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15)
+#define NEF_LOAD(i) auto a##i = hn::LoadU(d, in + i * in_step);
+  NEF_EACH(NEF_LOAD)
+#undef NEF_LOAD
+  for (int round = 0; round < 4; ++round) {
+    // Rows i and i + 8, of which the first four pairs come first.
+    auto c0 = a4, c1 = a5, c2 = a6, c3 = a7, c4 = a12, c5 = a13, c6 = a14, c7 = a15;
+    meet(d, c0, c1, c2, c3, c4, c5, c6, c7);
+    a4 = a8, a5 = a9, a6 = a10, a7 = a11;
+    meet(d, a0, a1, a2, a3, a4, a5, a6, a7);
+    a8 = c0, a9 = c1, a10 = c2, a11 = c3, a12 = c4, a13 = c5, a14 = c6, a15 = c7;
+  }
+#define NEF_PUT(i) put<kStream>(a##i, d, out + i * out_step);
+  NEF_EACH(NEF_PUT)
+#undef NEF_PUT
+#undef NEF_EACH
+}
+
 template <bool kStream, class T>
 HWY_INLINE void transpose_small(const T* in, int64_t in_step, T* out, int64_t out_step) {
   const Small<T> d;
@@ -33,10 +85,10 @@ HWY_INLINE void transpose_small(const T* in, int64_t in_step, T* out, int64_t ou
     put<kStream>(hn::InterleaveUpper(d, a, b), d, out + out_step);
   } else if constexpr (sizeof(T) == 4) {
     transpose_four<kStream>(in, in_step, out, out_step);
+  } else if constexpr (sizeof(T) == 2) {
+    transpose_eight<kStream>(in, in_step, out, out_step);
   } else {
-    for (int64_t r = 0; r < kSmall<T>; ++r) {
-      for (int64_t c = 0; c < kSmall<T>; ++c) out[r * out_step + c] = in[c * in_step + r];
-    }
+    transpose_sixteen<kStream>(in, in_step, out, out_step);
   }
 }
 
