@@ -228,12 +228,39 @@ class Direct {
     t.keep = cut_.in_place ? ~uint64_t{0} : kept(b, j, vectors);
     t.c = b.y + row * ld + position;
     t.ldc = ld;
-    ops.tile(t, rows, two);
-    if (conv_.steps->count == 0) return;
     const int64_t end =
         cut_.in_place ? j + vectors : cut_.stage.position(std::min(j + vectors, b.columns));
+    if (far()) fetch(b, panel, j, t.c, row, rows, b.first + position, end - position);
+    ops.tile(t, rows, two);
+    if (conv_.steps->count == 0) return;
     run_epilogue<T>(conv_.steps, b.plane * conv_.filters + row, b.first + position, rows,
                     end - position, t.c, ld);
+  }
+
+  // Is the result larger than the caches, and a tile so deep that asking for it costs little?
+  bool far() const {
+    constexpr int64_t kFarBytes = 512 << 10, kDeep = 128;
+    const int64_t bytes = conv_.filters * conv_.window.out_count * static_cast<int64_t>(sizeof(T));
+    return bytes >= kFarBytes && conv_.depth() >= kDeep;
+  }
+  // Asks for the lines that a tile stores to and that its steps read, and for a part of the columns
+  // behind it, which other rows of each channel lie between.
+  void fetch(const Block& b, int64_t panel, int64_t j, T* c, int64_t row, int64_t rows, int64_t col,
+             int64_t cols) const {
+    const int64_t ld = conv_.window.out_count;
+    for (int64_t i = 0; i < rows; ++i) {
+      __builtin_prefetch(c + i * ld, 1);
+      __builtin_prefetch(c + i * ld + cols - 1, 1);
+    }
+    fetch_operands(*conv_.steps, b.plane * conv_.filters + row, col, rows, cols);
+    if (!cut_.in_place) return;
+    const int64_t panels = b.panel_end - b.panel, p = panel - b.panel;
+    const int64_t kernel = conv_.window.kernel_count, lines = 64 / sizeof(T);
+    const T* next = b.x + j + cols;
+    for (int64_t ch = conv_.channels * p / panels; ch < conv_.channels * (p + 1) / panels; ++ch) {
+      const T* x = next + offsets_[(ch + 1) * kernel - 1];
+      for (int64_t i = 0; i < cols; i += lines) __builtin_prefetch(x + i);
+    }
   }
 
   // Of the columns [j, j + vectors) of a staged band.

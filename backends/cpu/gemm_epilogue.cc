@@ -225,6 +225,23 @@ void EpilogueRun<T>::add_operand(EpilogueOp op, const T* data, const int64_t* di
 template struct EpilogueRun<float>;
 template struct EpilogueRun<double>;
 
+template <typename T>
+void fetch_operands(const EpilogueRun<T>& run, int64_t row, int64_t col, int64_t rows,
+                    int64_t cols) {
+  for (int i = 0; i < run.count; ++i) {
+    const EpilogueOperand<T>& o = run.operands[i];
+    if (o.data == nullptr || o.col_stride == 0 || o.row_stride <= 0) continue;
+    const T* x = o.data + row * o.row_stride + col;
+    for (int64_t r = 0; r < rows; ++r, x += o.row_stride) {
+      __builtin_prefetch(x);
+      __builtin_prefetch(x + cols - 1);
+    }
+  }
+}
+template void fetch_operands<float>(const EpilogueRun<float>&, int64_t, int64_t, int64_t, int64_t);
+template void fetch_operands<double>(const EpilogueRun<double>&, int64_t, int64_t, int64_t,
+                                     int64_t);
+
 void bind_epilogue(const Epilogue& epilogue, const Tensor* values, const std::vector<int>& ranks,
                    const int64_t* out_dims, int out_rank, int row_dims, EpilogueRun<float>* run) {
   for (const EpilogueStep& step : epilogue) {

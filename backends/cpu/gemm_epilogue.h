@@ -82,6 +82,11 @@ struct EpilogueRun {
 void bind_epilogue(const Epilogue& epilogue, const Tensor* values, const std::vector<int>& ranks,
                    const int64_t* out_dims, int out_rank, int row_dims, EpilogueRun<float>* run);
 
+// Asks for what the operands hold for a block of one or two vectors of columns.
+template <typename T>
+void fetch_operands(const EpilogueRun<T>& run, int64_t row, int64_t col, int64_t rows,
+                    int64_t cols);
+
 // A TileFn whose context is an EpilogueRun.
 template <typename T>
 void run_epilogue(const void* context, int64_t row, int64_t col, int64_t rows, int64_t cols, T* c,
