@@ -11,7 +11,7 @@ namespace {
 class ConvKernel final : public Kernel {
  public:
   ConvKernel(const Region& region, ConvSpec spec) : values_(region), spec_(std::move(spec)) {
-    name_ = spec_.amx != nullptr ? "conv amx bf16"
+    name_ = spec_.amx != nullptr ? std::string("conv ") + spec_.amx->name + " bf16"
             : spec_.few          ? "conv gemm rows"
             : spec_.winograd     ? "conv winograd"
             : spec_.apart        ? "conv transpose apart"
@@ -53,17 +53,19 @@ ConvSpec parse_node(const Node& node) {
 }
 
 // Constant weights of float32, precision `fast`; so few filters or so little depth as to leave most
-// of a tile empty are not worth it.
-const AmxOps* choose_amx(const Region& region, const ConvSpec& spec) {
+// of a tile empty are not worth it. By vectors, only twice as fast as float32, packing windows pays
+// where many filters share them, and not where Winograd saves as much.
+const AmxOps* choose_amx(const Region& region, const ConvSpec& spec, bool winograd) {
   const Value& w = region.values[spec.w];
   if (region.precision != NEF_PRECISION_FAST || spec.transposed) return nullptr;
   if (w.kind != NEF_VALUE_CONSTANT || w.dtype != NEF_FLOAT32) return nullptr;
   int64_t depth = 1;
   for (size_t d = 1; d < w.dims.size(); ++d) depth *= w.dims[d];
-  const bool fills = w.dims[0] / spec.groups >= kAmxTile && depth >= kAmxTile;
-  const AmxOps* ops = fills ? amx_ops() : nullptr;
-  // Packing windows pays only for products that are many times as fast.
-  return ops != nullptr && ops->tiles ? ops : nullptr;
+  const int64_t filters = w.dims[0] / spec.groups;
+  const AmxOps* ops = filters >= kAmxTile && depth >= kAmxTile ? amx_ops() : nullptr;
+  if (ops == nullptr || ops->tiles) return ops;
+  constexpr int64_t kManyFilters = 64;
+  return filters >= kManyFilters && !winograd ? ops : nullptr;
 }
 
 // Output positions of a sample; -1 where only a launch knows.
@@ -125,8 +127,9 @@ bool choose_winograd(const Region& region, const ConvSpec& spec) {
 std::unique_ptr<Kernel> make_conv_kernel(const Region& region, ConvSpec spec) {
   spec.few = choose_few(region, spec);
   spec.apart = choose_apart(region, spec);
-  if (!spec.few) spec.amx = choose_amx(region, spec);
-  spec.winograd = !spec.few && spec.amx == nullptr && choose_winograd(region, spec);
+  const bool winograd = !spec.few && choose_winograd(region, spec);
+  if (!spec.few) spec.amx = choose_amx(region, spec, winograd);
+  spec.winograd = winograd && spec.amx == nullptr;
   return std::make_unique<ConvKernel>(region, std::move(spec));
 }
 
