@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One query for each head over many keys, as a step of decoding has it. A cluster of blocks shares
-// the keys of one group of heads; they meet in each other's shared memory. Keys and values that are
-// constants are on their way before the kernel in front of this one is done.
+// the keys of one group of heads, its warps take sixteen at a time through tensor cores; the blocks
+// meet in each other's shared memory. Keys and values that are constants are on their way before
+// the kernel in front of this one is done.
 #include <cmath>
 #include <set>
 
@@ -11,32 +12,22 @@
 namespace nef::gpu {
 namespace {
 
-constexpr int64_t kMostCluster = 16, kTile = 64;  // blocks, keys
+constexpr int64_t kMostCluster = 16;       // blocks
+constexpr int64_t kWarps = 8, kTile = 16;  // of a block; keys of a warp
 
 constexpr const char* kCode = R"device(
 typedef $T$ T;
-constexpr i32 kSize = $SIZE$, kGroup = $GROUP$, kCluster = $CLUSTER$, kTile = 64, kLanes = kSize / 8;
-constexpr i32 kOut = kGroup * kSize, kOwn = kOut / kCluster, kDims = kSize / 32;
-DEV f32 low(u32 v) { T x; x.v = u16(v); return wide(x); }
-DEV f32 high(u32 v) { $HIGH$ }
-DEV void load_pairs(f32 (&x)[2], u32 at) {
-  u32 v;
-  asm volatile("ld.shared.u32 %0, [%1];" : "=r"(v) : "r"(at) : "memory");
-  x[0] = low(v);
-  x[1] = high(v);
-}
-DEV void load_pairs(f32 (&x)[4], u32 at) {
-  u32 v, w;
-  asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];" : "=r"(v), "=r"(w) : "r"(at) : "memory");
-  x[0] = low(v);
-  x[1] = high(v);
-  x[2] = low(w);
-  x[3] = high(w);
-}
+constexpr i32 kSize = $SIZE$, kGroup = $GROUP$, kCluster = $CLUSTER$, kTile = 16, kUnits = kSize / 32, kPieces = kSize / 8;
+constexpr i32 kOut = kGroup * kSize, kOwn = kOut / kCluster;
+// Bytes from one key or value to the next, so that lanes read from different banks.
+constexpr u32 kKeyBytes = kSize * 2 + 64, kValueBytes = kSize * 2 + 16, kWarpBytes = kTile * (kKeyBytes + kValueBytes);
 struct Heads { i64 batch; i64 head; i64 row; };
 struct AttendP { T* y; const T* q; const T* k; const T* v; const T* past_k; const T* past_v; i64 kv_heads; i64 keys; i64 past;
-  i64 chunk; i64 stages; f64 scale; Heads ks; Heads vs; Heads past_ks; Heads past_vs; i64 q_batch; };
+  i64 chunk; i64 area; f64 scale; Heads ks; Heads vs; Heads past_ks; Heads past_vs; i64 q_batch; };
 DEV f32 exp2_of(f32 v) { f32 r; asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(v)); return r; }
+DEV u32 pair_of(f32 a, f32 b) { u32 r; asm("cvt.rn.$PAIR$.f32 %0, %1, %2;" : "=r"(r) : "f"(b), "f"(a)); return r; }
+// This block is there, and has nothing to show yet.
+DEV void cluster_enter() { asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory"); }
 DEV void cluster_arrive() { asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory"); }
 DEV void cluster_wait() { asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory"); }
 DEV void store_at(u32 address, u32 rank, f32 v) {
@@ -44,187 +35,183 @@ DEV void store_at(u32 address, u32 rank, f32 v) {
   asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address), "r"(rank));
   asm volatile("st.shared::cluster.f32 [%0], %1;" ::"r"(there), "f"(v) : "memory");
 }
-// `count` keys or values of one source into a tile.
-DEV void fetch(u32 to_tile, const T* from, i64 row, i32 count, u32 bar, u64 policy) {
-  if (row == kSize) return bulk_copy(to_tile, from, u32(count) * kSize * 2, bar, policy);
-  for (i32 i = 0; i < count; ++i) bulk_copy(to_tile + u32(i) * kSize * 2, from + i * row, kSize * 2, bar, policy);
+DEV void copy_piece(u32 to, const void* from, bool there) {
+  const u32 bytes = there ? 16u : 0u;  // zeros fill the rest
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(bytes) : "memory");
 }
-// Of the keys [first, last) those that come from the past, or those that are new. Not inlined: one
-// thread does this, and all would keep its pointers in registers.
-static __device__ __noinline__ void load_tile(const AttendP& p, i64 b, i64 h, i64 first, i64 last, u32 k_at, u32 v_at, u32 bar, bool from_past) {
-  const u64 policy = read_once_policy();
-  const i64 middle = p.past < first ? first : p.past > last ? last : p.past;
-  const i32 n = from_past ? i32(middle - first) : i32(last - middle);
-  if (n == 0) return;
-  if (from_past) {
-    fetch(k_at, p.past_k + b * p.past_ks.batch + h * p.past_ks.head + first * p.past_ks.row, p.past_ks.row, n, bar, policy);
-    fetch(v_at, p.past_v + b * p.past_vs.batch + h * p.past_vs.head + first * p.past_vs.row, p.past_vs.row, n, bar, policy);
-  } else {
-    const u32 skip = u32(middle - first) * kSize * 2;
-    fetch(k_at + skip, p.k + b * p.ks.batch + h * p.ks.head + (middle - p.past) * p.ks.row, p.ks.row, n, bar, policy);
-    fetch(v_at + skip, p.v + b * p.vs.batch + h * p.vs.head + (middle - p.past) * p.vs.row, p.vs.row, n, bar, policy);
+DEV void copies_end() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+// All but the last copies have come.
+DEV void copies_wait() { asm volatile("cp.async.wait_group 1;" ::: "memory"); __syncwarp(); }
+DEV void multiply(f32 (&d)[4], u32 a0, u32 a1, u32 a2, u32 a3, u32 b0, u32 b1) {
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.$PAIR1$.$PAIR1$.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
+}
+DEV V4 load_turned(u32 at) {
+  V4 r;
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];" : "=r"(r.e[0]), "=r"(r.e[1]), "=r"(r.e[2]), "=r"(r.e[3]) : "r"(at) : "memory");
+  return r;
+}
+DEV u32 turned(u32 v) { u32 r; asm("movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;" : "=r"(r) : "r"(v)); return r; }
+DEV f32 largest_of_rows(f32 v) { v = fmaxf(v, nef_xor(v, 4)); v = fmaxf(v, nef_xor(v, 8)); return fmaxf(v, nef_xor(v, 16)); }
+DEV f32 sum_of_rows(f32 v) { v += nef_xor(v, 4); v += nef_xor(v, 8); return v + nef_xor(v, 16); }
+DEV f32 weight_of(f32 top, f32 best) { return top == least<f32>() ? 0.0f : top == best ? 1.0f : exp2_of(top - best); }
+// Keys are those of the past, then those that are new.
+DEV const T* key_at(const AttendP& p, i64 b, i64 h, i64 j) {
+  return j < p.past ? p.past_k + b * p.past_ks.batch + h * p.past_ks.head + j * p.past_ks.row
+                    : p.k + b * p.ks.batch + h * p.ks.head + (j - p.past) * p.ks.row;
+}
+DEV const T* value_at(const AttendP& p, i64 b, i64 h, i64 j) {
+  return j < p.past ? p.past_v + b * p.past_vs.batch + h * p.past_vs.head + j * p.past_vs.row
+                    : p.v + b * p.vs.batch + h * p.vs.head + (j - p.past) * p.vs.row;
+}
+// One number of the result as floats: what weighs nothing is not looked at, it may be anything.
+static __device__ __noinline__ f32 attend_exactly(const AttendP& p, i64 b, i64 h, i32 e, f32 scale) {
+  const T* q = p.q + b * p.q_batch + h * kOut + e / kSize * kSize;
+  f32 best = least<f32>(), sum = 0.0f, out = 0.0f;
+  for (i64 j = 0; j < p.keys; ++j) {
+    const T* k = key_at(p, b, h, j);
+    f32 s = 0.0f;
+    for (i32 d = 0; d < kSize; ++d) s = fmaf(ld(q[d]), ld(k[d]), s);
+    s *= scale;
+    const f32 top = op_max(best, s), old = top == best ? 1.0f : exp2_of(best - top);
+    const f32 w = s == least<f32>() ? 0.0f : exp2_of(s - top);
+    sum = sum * old + w;
+    if (best != top) out *= old;
+    if (w != 0.0f) out = fmaf(w, ld(value_at(p, b, h, j)[e % kSize]), out);
+    best = top;
   }
+  return best == least<f32>() ? 0.0f : out / sum;
 }
-// Few enough registers that a block has room beside one of the products around it.
+// Each warp takes sixteen keys at a time: rows of the first factor, as are the numbers of their
+// values in the second product; the heads are columns of both. A lane holds 8 neighbours of each 32
+// numbers of a row. Few enough registers that a block has room beside one of the products around it.
 NEF_EARLY_KERNEL(attend_one, AttendP, 256, 2) {
   extern __shared__ __align__(128) u8 memory[];
-  const i32 t = i32(threadIdx.x), warp = t / 32, lane = t % 32;
+  const i32 t = i32(threadIdx.x), warp = t / 32, lane = t % 32, own = lane / 4, piece = lane % 4;
   const i32 rank = i32(blockIdx.x) % kCluster, unit = i32(blockIdx.x) / kCluster;
-  const i64 b = unit / p.kv_heads, h = unit % p.kv_heads;
-  T* ks = (T*)memory;
-  T* vs = ks + p.stages * kTile * kSize;
-  f32* scores = (f32*)(vs + p.stages * kTile * kSize);  // [kTile][kGroup]
-  f32* queries = scores + kTile * kGroup;               // [kOut]
-  f32* sums = queries + kOut;                           // [8][kGroup]
-  f32* parts = (f32*)memory;                            // [8][kOut], once keys and values are used up
-  f32* others = sums + 8 * kGroup;                      // [kCluster][kOwn]
-  f32* tops = others + kOut;                            // [kCluster][2 * kGroup]
-  f32* own_top = tops + kCluster * 2 * kGroup;          // [2 * kGroup]
-  const u32 bars = shared_address(own_top + 2 * kGroup);
+  const i32 b = unit / i32(p.kv_heads), h = unit % i32(p.kv_heads);
+  const u32 ks = shared_address(memory) + u32(warp) * kWarpBytes, vs = ks + kTile * kKeyBytes;
+  f32* parts = (f32*)memory;              // [8][kOut], once keys and values are used up
+  f32* sums = (f32*)(memory + p.area);    // [8][kGroup]
+  f32* best_of = sums + 8 * kGroup;       // [8][kGroup]
+  f32* others = best_of + 8 * kGroup;     // [kCluster][kOwn]
+  f32* tops = others + kOut;              // [kCluster][2 * kGroup]
+  f32* own_top = tops + kCluster * 2 * kGroup;  // [2 * kGroup]
   nef_let_next_begin();
 
-  const i64 begin = rank * p.chunk;
-  const i32 count = i32(p.keys - begin < 0 ? 0 : p.keys - begin < p.chunk ? p.keys - begin : p.chunk);
-  const i32 tiles = (count + kTile - 1) / kTile;
-  const auto size_of = [&](i32 tile) { return count - tile * kTile < kTile ? count - tile * kTile : kTile; };
-  const auto load = [&](i32 tile, bool from_past) {
-    const i32 stage = p.stages == 1 ? 0 : tile & 1;
-    const i64 first = begin + tile * kTile;
-    const u32 skip = u32(stage * kTile * kSize) * 2;
-    load_tile(p, b, h, first, first + size_of(tile), shared_address(ks) + skip, shared_address(vs) + skip, bars + stage * 8, from_past);
-  };
-  const auto expect = [&](i32 tile) { barrier_expect(bars + (p.stages == 1 ? 0 : tile & 1) * 8, u32(size_of(tile)) * kSize * 4); };
-  if (t == 0) {
-    barrier_init(bars, 1);
-    barrier_init(bars + 8, 1);
-    barrier_inits_seen();
-    if (tiles > 0) {
-      expect(0);
-      if ($EARLY_PAST$) load(0, true);
-      if ($EARLY_NEW$) load(0, false);
+  const i32 chunk = i32(p.chunk), begin = rank * chunk, end = begin + chunk < i32(p.keys) ? begin + chunk : i32(p.keys);
+  const i32 first = begin + warp * kTile, past = i32(p.past), column = lane % kPieces * 8;
+  const T* const new_k = p.k + b * p.ks.batch + h * p.ks.head - past * p.ks.row + column;
+  const T* const new_v = p.v + b * p.vs.batch + h * p.vs.head - past * p.vs.row + column;
+  const T* const old_k = p.past_k + b * p.past_ks.batch + h * p.past_ks.head + column;
+  const T* const old_v = p.past_v + b * p.past_vs.batch + h * p.past_vs.head + column;
+  // Keys or values from `j` on whose data may be read by now.
+  const auto copy = [&](bool keys, i32 j, bool early, bool late) {
+    constexpr i32 kRows = 32 / kPieces;
+    const u32 to = keys ? ks : vs, step = keys ? kKeyBytes : kValueBytes;
+#pragma unroll
+    for (i32 i = 0; i < kTile / kRows; ++i) {
+      const i32 row = i * kRows + lane / kPieces, at = j + row < end ? j + row : end - 1;
+      const bool old = at < past;
+      if (!((old ? $EARLY_PAST$ : $EARLY_NEW$) ? early : late)) continue;
+      const T* from = keys ? (old ? old_k : new_k) : (old ? old_v : new_v);
+      const i32 by = i32(keys ? (old ? p.past_ks.row : p.ks.row) : (old ? p.past_vs.row : p.vs.row));
+      copy_piece(to + row * step + column * 2, from + i64(at) * by, j + row < end);
     }
+  };
+  if (first < end) {
+    copy(true, first, true, false);
+    copy(false, first, true, false);
   }
-  __syncthreads();
-  cluster_arrive();
+  cluster_enter();
   nef_wait();
-  if (t == 0) {
-    asm volatile("fence.proxy.async.global;" ::: "memory");
-    if (tiles > 0 && !$EARLY_PAST$) load(0, true);
-    if (tiles > 0 && !$EARLY_NEW$) load(0, false);
-    if (tiles > 1) { expect(1); load(1, true); load(1, false); }
+  if (first < end) copy(true, first, false, true);
+  copies_end();
+  if (first < end) copy(false, first, false, true);
+  copies_end();
+  V4 q[kUnits];
+#pragma unroll
+  for (i32 u = 0; u < kUnits; ++u) {
+    q[u] = {{0, 0, 0, 0}};
+    if (own < kGroup) q[u] = load_fresh(p.q + b * p.q_batch + h * kOut + own * kSize + u * 32 + piece * 8);
   }
   // Powers of two instead of e.
   const f32 scale = f32(p.scale) * 1.44269504089f;
-  if (t < kOut / 8) {
-    const V4 v = load_fresh(p.q + b * p.q_batch + h * kOut + t * 8);
+  // Of the heads 2 * piece and the next one.
+  f32 top[2] = {least<f32>(), least<f32>()}, sum[2] = {0.0f, 0.0f}, out[kSize / 16][4];
 #pragma unroll
-    for (i32 e = 0; e < 4; ++e) { queries[t * 8 + 2 * e] = low(v.e[e]) * scale; queries[t * 8 + 2 * e + 1] = high(v.e[e]) * scale; }
-  }
-  __syncthreads();
-  const i32 d0 = lane % kLanes * 8;
-  // Registers hold a lane's part of the queries where these are few.
-  constexpr bool kHeld = kGroup <= 4;
-  f32 held[kHeld ? kGroup : 1][8];
+  for (i32 m = 0; m < kSize / 16; ++m) out[m][0] = out[m][1] = out[m][2] = out[m][3] = 0.0f;
+  for (i32 j = first; j < end; j += 8 * kTile) {
+    const bool more = j + 8 * kTile < end;
+    copies_wait();
+    f32 s[4] = {0.0f, 0.0f, 0.0f, 0.0f};
 #pragma unroll
-  for (i32 g = 0; g < (kHeld ? kGroup : 0); ++g) {
-#pragma unroll
-    for (i32 e = 0; e < 8; ++e) held[g][e] = queries[g * kSize + d0 + e];
-  }
-  f32 top[kGroup], sum[kGroup], out[kGroup][kDims];
-#pragma unroll
-  for (i32 g = 0; g < kGroup; ++g) {
-    top[g] = least<f32>();
-    sum[g] = 0.0f;
-#pragma unroll
-    for (i32 d = 0; d < kDims; ++d) out[g][d] = 0.0f;
-  }
-  for (i32 tile = 0; tile < tiles; ++tile) {
-    const i32 stage = p.stages == 1 ? 0 : tile & 1, n = size_of(tile);
-    barrier_wait(bars + stage * 8, u32(tile / 2) & 1u);
-    const u32 k_at = shared_address(ks + stage * kTile * kSize);
-#pragma unroll 2
-    for (i32 i = 0; i < 8; i += 32 / kLanes) {
-      const i32 key = warp * 8 + i + lane / kLanes;
-      const V4 k = load_shared(k_at + u32(key * kSize + d0) * 2);
-      f32 s[kGroup];
-#pragma unroll
-      for (i32 g = 0; g < kGroup; ++g) {
-        f32 a = 0.0f, c = 0.0f;
-#pragma unroll
-        for (i32 e = 0; e < 4; ++e) {
-          const f32* q = kHeld ? held[kHeld ? g : 0] + 2 * e : queries + g * kSize + d0 + 2 * e;
-          a = fmaf(q[0], low(k.e[e]), a);
-          c = fmaf(q[1], high(k.e[e]), c);
-        }
-        s[g] = a + c;
-#pragma unroll
-        for (int mask = kLanes / 2; mask > 0; mask >>= 1) s[g] += nef_xor(s[g], mask);
-      }
-      if (lane % kLanes == 0) {
-#pragma unroll
-        for (i32 g = 0; g < kGroup; ++g) scores[key * kGroup + g] = key < n ? s[g] : least<f32>();
-      }
-    }
-    __syncthreads();
-    f32 old[kGroup];
-#pragma unroll
-    for (i32 g = 0; g < kGroup; ++g) {
-      f32 best = op_max(scores[lane * kGroup + g], scores[(lane + 32) * kGroup + g]);
-#pragma unroll
-      for (int mask = 16; mask > 0; mask >>= 1) best = op_max(best, nef_xor(best, mask));
-      best = op_max(top[g], best);
-      old[g] = top[g] == best ? 1.0f : exp2_of(top[g] - best);
-      top[g] = best;
-    }
-    // A warp's own keys, one weight a lane; the others of the warp read them.
-    __syncthreads();
-#pragma unroll
-    for (i32 i = lane; i < 8 * kGroup; i += 32) {
-      const f32 s = scores[warp * 8 * kGroup + i];
-      f32 best = top[0];
-#pragma unroll
-      for (i32 g = 1; g < kGroup; ++g) best = i % kGroup == g ? top[g] : best;
-      scores[warp * 8 * kGroup + i] = s == least<f32>() ? 0.0f : exp2_of(s - best);
+    for (i32 u = 0; u < kUnits; ++u) {
+      const u32 at = ks + own * kKeyBytes + u * 64 + piece * 16;
+      const V4 a = load_shared(at), c = load_shared(at + 8 * kKeyBytes);
+      multiply(s, a.e[0], c.e[0], a.e[1], c.e[1], q[u].e[0], q[u].e[1]);
+      multiply(s, a.e[2], c.e[2], a.e[3], c.e[3], q[u].e[2], q[u].e[3]);
     }
     __syncwarp();
-    if (tile > 0) {
+    if (more) copy(true, j + 8 * kTile, true, true);
+    copies_end();
 #pragma unroll
-      for (i32 g = 0; g < kGroup; ++g) {
-        sum[g] *= old[g];
+    for (i32 i = 0; i < 4; ++i) s[i] = j + own + i / 2 * 8 < end ? s[i] * scale : least<f32>();
 #pragma unroll
-        for (i32 d = 0; d < kDims; ++d) out[g][d] *= old[g];
-      }
+    for (i32 i = 0; i < 2; ++i) {
+      const f32 best = fmaxf(top[i], largest_of_rows(fmaxf(s[i], s[i + 2])));
+      const f32 old = weight_of(top[i], best);
+      s[i] = s[i] == least<f32>() ? 0.0f : exp2_of(s[i] - best);
+      s[i + 2] = s[i + 2] == least<f32>() ? 0.0f : exp2_of(s[i + 2] - best);
+      top[i] = best;
+      sum[i] = sum[i] * old + s[i] + s[i + 2];
+#pragma unroll
+      for (i32 m = 0; m < kSize / 16; ++m) { out[m][i] *= old; out[m][i + 2] *= old; }
     }
-#pragma unroll 4
-    for (i32 i = 0; i < 8; ++i) {
-      const i32 key = warp * 8 + i;
-      f32 x[kDims];
-      load_pairs(x, shared_address(vs + (stage * kTile + key) * kSize + lane * kDims));
+    const u32 w0 = turned(pair_of(s[0], s[1])), w1 = turned(pair_of(s[2], s[3]));
+    copies_wait();
 #pragma unroll
-      for (i32 g = 0; g < kGroup; ++g) {
-        const f32 e = scores[key * kGroup + g];
-        sum[g] += e;
-        // What weighs nothing is not looked at: it may be anything.
-#pragma unroll
-        for (i32 d = 0; d < kDims; ++d) out[g][d] = e != 0.0f ? fmaf(e, x[d], out[g][d]) : out[g][d];
-      }
+    for (i32 m = 0; m < kSize / 16; ++m) {
+      // Quarters: values 0 to 7 and 8 to 15, of numbers 0 to 7 and 8 to 15.
+      const V4 v = load_turned(vs + (lane / 16 * 8 + lane % 8) * kValueBytes + (m * 16 + lane / 8 % 2 * 8) * 2);
+      multiply(out[m], v.e[0], v.e[1], v.e[2], v.e[3], w0, w1);
     }
-    __syncthreads();
-    if (t == 0 && tile + 2 < tiles) { expect(tile + 2); load(tile + 2, true); load(tile + 2, false); }
+    __syncwarp();
+    if (more) copy(false, j + 8 * kTile, true, true);
+    copies_end();
   }
 #pragma unroll
-  for (i32 g = 0; g < kGroup; ++g) {
-#pragma unroll
-    for (i32 d = 0; d < kDims; ++d) parts[warp * kOut + g * kSize + lane * kDims + d] = out[g][d];
-    if (lane == 0) sums[warp * kGroup + g] = sum[g];
-    if (t == 0) own_top[g] = top[g];
+  for (i32 i = 0; i < 2; ++i) {
+    sum[i] = sum_of_rows(sum[i]);
+    const i32 g = 2 * piece + i;
+    if (own == 0 && g < kGroup) { best_of[warp * kGroup + g] = top[i]; sums[warp * kGroup + g] = sum[i]; }
   }
   __syncthreads();
+#pragma unroll
+  for (i32 i = 0; i < 2; ++i) {
+    const i32 g = 2 * piece + i;
+    if (g >= kGroup) continue;
+    f32 best = least<f32>();
+#pragma unroll
+    for (i32 w = 0; w < 8; ++w) best = fmaxf(best, best_of[w * kGroup + g]);
+    const f32 by = weight_of(top[i], best);
+#pragma unroll
+    for (i32 m = 0; m < kSize / 16; ++m) {
+      f32* to = parts + warp * kOut + g * kSize + m * 16 + own;
+      to[0] = out[m][i] * by;
+      to[8] = out[m][i + 2] * by;
+    }
+  }
   if (t < kGroup) {
-    f32 all = 0.0f;
-    for (i32 w = 0; w < 8; ++w) all += sums[w * kGroup + t];
+    f32 best = least<f32>(), all = 0.0f;
+#pragma unroll
+    for (i32 w = 0; w < 8; ++w) best = fmaxf(best, best_of[w * kGroup + t]);
+#pragma unroll
+    for (i32 w = 0; w < 8; ++w) all += weight_of(best_of[w * kGroup + t], best) * sums[w * kGroup + t];
+    own_top[t] = best;
     own_top[kGroup + t] = all;
   }
+  __syncthreads();
   cluster_wait();  // all blocks are there to write to
   for (i32 e = t; e < kOut; e += 256) {
     f32 all = 0.0f;
@@ -232,7 +219,6 @@ NEF_EARLY_KERNEL(attend_one, AttendP, 256, 2) {
     for (i32 w = 0; w < 8; ++w) all += parts[w * kOut + e];
     store_at(shared_address(others + rank * kOwn + e % kOwn), u32(e / kOwn), all);
   }
-  __syncthreads();
   for (i32 i = t; i < kCluster * 2 * kGroup; i += 256) {
     store_at(shared_address(tops + rank * 2 * kGroup + i % (2 * kGroup)), u32(i / (2 * kGroup)), own_top[i % (2 * kGroup)]);
   }
@@ -242,15 +228,16 @@ NEF_EARLY_KERNEL(attend_one, AttendP, 256, 2) {
     const i32 e = rank * kOwn + mine, g = e / kSize;
     f32 best = least<f32>(), total = 0.0f, value = 0.0f;
 #pragma unroll
-    for (i32 c = 0; c < kCluster; ++c) best = op_max(best, tops[c * 2 * kGroup + g]);
+    for (i32 c = 0; c < kCluster; ++c) best = fmaxf(best, tops[c * 2 * kGroup + g]);
 #pragma unroll
     for (i32 c = 0; c < kCluster; ++c) {
-      const f32 theirs = tops[c * 2 * kGroup + g];
-      const f32 weight = theirs == least<f32>() ? 0.0f : theirs == best ? 1.0f : exp2_of(theirs - best);
+      const f32 weight = weight_of(tops[c * 2 * kGroup + g], best);
       total += weight * tops[c * 2 * kGroup + kGroup + g];
       value += weight * others[c * kOwn + mine];
     }
-    st(p.y[(b * p.kv_heads + h) * kOut + e], best == least<f32>() ? 0.0f : value / total);
+    f32 result = value / total;
+    if (!(fabsf(result) < 3.0e38f)) result = attend_exactly(p, b, h, e, scale);
+    st(p.y[(b * p.kv_heads + h) * kOut + e], result);
   }
 }
 )device";
@@ -276,8 +263,8 @@ class DecodeAttention : public Stage {
     };
     source_ = std::string(kBulkText) +
               fill(kCode, {{"T", memory_type(t)},
-                           {"HIGH", t == NEF_BFLOAT16 ? "return f32_of(v & 0xffff0000u);"
-                                                      : "return low(v >> 16);"},
+                           {"PAIR", t == NEF_BFLOAT16 ? "bf16x2" : "f16x2"},
+                           {"PAIR1", t == NEF_BFLOAT16 ? "bf16" : "f16"},
                            {"SIZE", std::to_string(size_)},
                            {"GROUP", std::to_string(group_)},
                            {"CLUSTER", std::to_string(cluster_)},
@@ -312,26 +299,25 @@ class DecodeAttention : public Stage {
       return attention_.has_input(i) ? values.data(attention_.inputs[i]) : nullptr;
     };
     const int64_t whole = (s.keys + cluster_ - 1) / cluster_;
-    const int64_t chunk =
-        whole <= kTile ? (whole + 7) / 8 * 8 : (whole + kTile - 1) / kTile * kTile;
-    const int64_t stages = chunk <= kTile ? 1 : 2;
+    const int64_t chunk = (whole + kTile - 1) / kTile * kTile;
+    const int64_t out = group_ * size_;
+    // Keys and values of each warp, then what they come to.
+    const int64_t area =
+        std::max(std::min(chunk / kTile, kWarps) * kTile * (size_ * 4 + 80), kWarps * out * 4);
     Params p;
     p.add(values.data(attention_.outputs[0]));
     for (size_t i : {0, 1, 2, 4, 5}) p.add(data(i));
-    p.add(kv_heads_).add(s.keys).add(s.past).add(chunk).add(stages);
+    p.add(kv_heads_).add(s.keys).add(s.past).add(chunk).add(area);
     p.add(nef_attr_float(attention_.attrs(), NEF_ATTENTION_SCALE,
                          1 / std::sqrt(static_cast<double>(size_))));
     for (const Heads& h : {s.k, s.v, s.past_k, s.past_v}) h.add_to(p);
     p.add(s.q_batch);
     Grid grid{s.batch * kv_heads_ * cluster_, 1, 256};
     grid.cluster = static_cast<uint32_t>(cluster_);
-    const int64_t out = group_ * size_;
-    const int64_t needed =
-        stages * kTile * size_ * 4 +
-        4 * (kTile * group_ + 8 * group_ + 2 * out + (cluster_ + 1) * 2 * group_) + 16;
+    const int64_t needed = area + 4 * (2 * kWarps * group_ + out + (cluster_ + 1) * 2 * group_);
     // Beside one of the products around it a multiprocessor has room for one block, not for two:
     // half of them would have all the work while the others had none.
-    constexpr int64_t kAlone = int64_t{52} << 10;
+    constexpr int64_t kAlone = int64_t{64} << 10;
     grid.shared = static_cast<uint32_t>(std::max(needed, kAlone));
     run.launch(*module, "attend_one", grid, p);
   }
