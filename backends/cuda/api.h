@@ -26,7 +26,7 @@ constexpr CUresult kCudaOk = 0, kCudaNoDevice = 100;
 constexpr int kAttrMultiprocessors = 16, kAttrClockKhz = 13, kAttrMemoryClockKhz = 36;
 constexpr int kAttrBusWidth = 37, kAttrMajor = 75, kAttrMinor = 76, kAttrMemoryPools = 115;
 constexpr int kAttrMaxShared = 97;  // of a block that asks for it
-constexpr int kFunctionShared = 1, kFunctionMaxShared = 8,
+constexpr int kFunctionShared = 1, kFunctionMaxShared = 8, kFunctionSharedShare = 9,
               kFunctionLargeClusters = 14;                // CUfunction_attribute
 constexpr unsigned kLaunchCluster = 4, kLaunchEarly = 6;  // CUlaunchAttributeID
 constexpr int kCaptureThreadLocal = 1;

@@ -17,6 +17,8 @@ int attribute(CUdevice device, int which) {
   return driver().device_attribute(&v, which, device) == kCudaOk ? v : 0;
 }
 
+constexpr uint32_t kGrantedShared = 48 << 10;  // bytes that any block may ask for
+
 std::string version_text(int v) {
   return std::to_string(v / 1000) + "." + std::to_string(v % 1000 / 10);
 }
@@ -147,6 +149,12 @@ void CudaDevice::launch(void* function, const gpu::Grid& grid, const void* param
   void* args[] = {const_cast<void*>(params)};
   LaunchAttribute attributes[2] = {};
   const LaunchConfig config = launch_config(grid, attributes, raw(stream));
+  // Kernels that share multiprocessors all want them to have as much shared memory as there can be:
+  // one that had less would have to become idle before it had more.
+  if (grid.shared > kGrantedShared) {
+    check(driver().function_set(static_cast<CUfunction>(function), kFunctionSharedShare, 100),
+          "cuFuncSetAttribute");
+  }
   check(driver().launch(&config, static_cast<CUfunction>(function), args, nullptr),
         "cuLaunchKernelEx");
 }

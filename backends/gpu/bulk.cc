@@ -33,9 +33,16 @@ DEV V4 load_shared(u32 p) {
   asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(r.e[0]), "=r"(r.e[1]), "=r"(r.e[2]), "=r"(r.e[3]) : "r"(p) : "memory");
   return r;
 }
+// A number that all lanes have, as the compiler can tell.
+DEV i32 first_lane(i32 v) { return __shfl_sync(0xffffffffu, v, 0); }
 DEV f32 sum_of_warp(f32 v) {
 #pragma unroll
   for (int mask = 16; mask > 0; mask >>= 1) v += nef_xor(v, mask);
+  return v;
+}
+DEV f32 largest_of_warp(f32 v) {
+#pragma unroll
+  for (int mask = 16; mask > 0; mask >>= 1) v = fmaxf(v, nef_xor(v, mask));
   return v;
 }
 )device";

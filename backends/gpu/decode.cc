@@ -3,7 +3,8 @@
 // memory. One block for each multiprocessor; each of its warps owns rows of the (turned) weights,
 // or stretches of them, and a ring of slots in shared memory that the copy engine fills far ahead
 // of it. The ring is filled before the kernel in front of this one is done, as weights do not
-// depend on it. One row by 16-bit weights is multiplied as floats, all else on tensor cores.
+// depend on it; where the one in front leaves room, beside it. One row, or a few by packed weights,
+// is multiplied without tensor cores.
 #include "backends/gpu/decode.h"
 
 #include <cmath>
@@ -13,9 +14,10 @@ namespace {
 
 constexpr int64_t kMostRows = 16;
 constexpr int64_t kFewRows = 4;  // of x by packed weights: multiplied row by row
-constexpr int64_t kWarps = 16, kThreads = 32 * kWarps;
+constexpr int64_t kWarps = 16;
 constexpr int64_t kSlot = 2048;  // bytes
 constexpr int64_t kMostSlots = 4;
+constexpr int64_t kReserved = 1024;  // of shared memory, by the driver for each block
 constexpr int64_t kLeastBlock = 32, kMostBlock = 256;  // packed weights of one scale
 constexpr int64_t kGroup = 16;                         // rows of weights that tensor cores take
 
@@ -119,6 +121,11 @@ class Gemv : public Stage {
   bool row_by_row(int64_t rows) const { return rows <= (parts_.bits == 16 ? 1 : kFewRows); }
   // Eights of rows.
   static int64_t tiles(int64_t rows) { return rows <= 8 ? 1 : 2; }
+  // Rows of the weights that a warp takes at a time: two where x takes more room than they do.
+  int64_t pair() const { return parts_.bits == 4 ? 2 : 1; }
+  int64_t warps_of(int64_t rows) const {
+    return row_by_row(rows) || tiles(rows) > 1 ? kWarps : kWarps / 2;
+  }
   // Numbers of a row in a slot, and bytes of one.
   int64_t chunk() const { return parts_.bits == 16 ? 64 : 256; }
   int64_t slot() const {
@@ -130,9 +137,10 @@ class Gemv : public Stage {
   }
   // As few as leave room for the rest.
   int64_t parts(int64_t rows) const {
-    constexpr int64_t kMostHeld = int64_t{116} << 10, kMostParts = 8;
+    const int64_t most = int64_t{tiles(rows) == 1 ? 64 : 116} << 10;
+    constexpr int64_t kMostParts = 8;
     int64_t n = 1;
-    while (n < kMostParts && held(rows, n) > kMostHeld) n *= 2;
+    while (n < kMostParts && held(rows, n) > most) n *= 2;
     return n;
   }
   // Clusters that memory is kept for: not every multiprocessor may find others to form one with.
@@ -143,26 +151,41 @@ class Gemv : public Stage {
     if (row_by_row(rows)) {
       const int64_t padded = rows == 1 ? 1 : kFewRows, share = 32 * 16 / parts_.bits;
       const int64_t scales = parts_.bits == 16 ? 0 : kSlot * 8 / parts_.bits / parts_.block * 2;
-      return kWarps * slots * (kSlot + scales + 8) +
+      // Few of them: those of whole rows.
+      const bool by_row = 0 < scales && scales < 64;
+      const int64_t rows_held =
+          parts_up(kMostSlots, parts_up(parts_.k * parts_.bits / 8, kSlot)) + 1;
+      const int64_t of_rows = by_row ? rows_held * parts_.k / parts_.block * 2 : 0;
+      return kWarps * (slots * (kSlot + (by_row ? 0 : scales) + 8) + of_rows) +
              padded * (parts_up(parts_.k / 8, share) * share * 16 + kWarps * 8);
     }
-    const int64_t n = parts(rows), tokens = 8 * tiles(rows);
+    const int64_t n = parts(rows), tokens = 8 * tiles(rows), warps = warps_of(rows);
     const int64_t sums = 4 * static_cast<int64_t>(products_.size()) * kGroup * tokens;  // a group's
     const int64_t own = n > 1 ? parts_up(parts_up(parts_.n, kGroup), least_clusters(n)) : 0;
-    return 1024 + kWarps * slots * (slot() + 8) + held(rows, n) + (2 * kWarps + own) * sums +
-           tokens * 2 * 4 + 32;
+    return 1024 + warps * slots * (slot() + 8) + held(rows, n) + (2 * warps + own) * sums +
+           tokens * (2 * warps + 1) * 4 + 32;
   }
-  // As many as fit: the depth of the ring hardly matters from two on, and a smaller one leaves room
-  // for a block of the next kernel.
+  // Two blocks on one multiprocessor, and none on another, is the worst that can happen to kernels
+  // that begin early, so a block asks for more than half of its memory. Kernels of one row have
+  // registers for two blocks: where the launch in front has that half, the next kernel's blocks
+  // have the rest, and fill their rings beside it.
+  int64_t half() const { return shared_ / 2 + 1024; }
+  int64_t rest() const { return shared_ - half() - kReserved; }
+  // As many as fit: the depth of the ring hardly matters from two on.
   int64_t slots(int64_t rows) const {
-    int64_t n = row_by_row(rows) ? kMostSlots : kMostSlots - 1;
-    while (n > 0 && shared_of(rows, n) > shared_) --n;
-    return n;
+    const auto most = [&](int64_t room, int64_t n) {
+      while (n > 0 && shared_of(rows, n) > room) --n;
+      return n;
+    };
+    const int64_t in_rest = rows == 1 ? most(rest(), kMostSlots) : 0;
+    return in_rest >= 2 ? in_rest : most(shared_, row_by_row(rows) ? kMostSlots : kMostSlots - 1);
   }
-  // More than half of what a multiprocessor has: two blocks on one of them, and none on another,
-  // is the worst that can happen to kernels that begin early.
-  uint32_t shared_asked(int64_t rows) const {
-    return static_cast<uint32_t>(std::max(shared_of(rows, slots(rows)), shared_ / 2 + 1024));
+  void share(const Stream& stream, int64_t rows, Grid& grid) const {
+    constexpr int64_t kLeast = int64_t{60} << 10;  // no two in what a half leaves
+    const int64_t needed = shared_of(rows, slots(rows));
+    const bool fits = rows == 1 && needed <= rest(), beside = fits && half_taken == &stream;
+    grid.shared = static_cast<uint32_t>(std::max(needed, beside ? kLeast : half()));
+    grid.takes_half = fits && !beside;
   }
 
   void add_externals(const Values& values, int64_t rows, Params& p) const {
@@ -189,16 +212,16 @@ class Gemv : public Stage {
     add_externals(values, rows, p);
     p.add(rows).add(parts_.n).add(slots(rows));
     add_ends(p);
-    Grid grid{processors_, 1, kThreads};
-    grid.shared = shared_asked(rows);
+    Grid grid{processors_, 1, static_cast<uint32_t>(32 * warps_of(rows))};
+    share(run.stream, rows, grid);
     run.launch(module, rows == 1 ? "gemv1" : "gemv4", grid, p);
   }
   void launch_tiles(const Run& run, Module& module, int64_t rows) const {
     const Values& values = run.values;
     const char* name = rows <= 8 ? "gemv8" : "gemv16";
     const int64_t n = parts(rows);
-    Grid grid{processors_ / n * n, 1, kThreads};
-    grid.shared = shared_asked(rows);
+    Grid grid{processors_ / n * n, 1, static_cast<uint32_t>(32 * warps_of(rows))};
+    share(run.stream, rows, grid);
     grid.cluster = static_cast<uint32_t>(n);
     int64_t clusters = processors_ / n;
     if (n > 1) {
@@ -283,6 +306,8 @@ class Gemv : public Stage {
                             {"K", std::to_string(parts_.k)},
                             {"BITS", std::to_string(parts_.bits)},
                             {"BLOCK", std::to_string(parts_.block)},
+                            {"PAIR", std::to_string(pair())},
+                            {"SLOTS", std::to_string(kMostSlots)},
                             {"FLOAT8", flag(parts_.float8)},
                             {"NORM", flag(scale_ >= 0)},
                             {"MMA", packed || dtype_ == NEF_FLOAT16 ? "f16" : "bf16"},

@@ -47,7 +47,12 @@ struct Grid {
   uint32_t threads = 256;
   uint32_t shared = 0;   // bytes of dynamic shared memory
   uint32_t cluster = 1;  // neighbouring blocks that see each other's shared memory
+  // One block on each multiprocessor, with half of its shared memory and at most half of all else:
+  // the next kernel's blocks may begin beside them, one each.
+  bool takes_half = false;
 };
+// The stream of what this thread queued last, when that is such a launch.
+inline thread_local const Stream* half_taken = nullptr;
 
 // Launches that run again as they are, with the memory they were noted with.
 class Recording {

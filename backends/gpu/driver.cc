@@ -216,6 +216,7 @@ uint64_t DriverDevice::memory_available() {
 // ---- copies
 
 void DriverDevice::copy(void* dst, const void* src, size_t bytes, nef_copy_kind kind) {
+  half_taken = nullptr;
   void* stream = raw(default_stream());
   const Current current(*this);
   queue_copy(stream, dst, src, bytes, kind);
@@ -328,11 +329,13 @@ void DriverDevice::stage_out(char* dst, char* src, size_t bytes, void* stream) {
 }
 
 void DriverDevice::copy_on_device(void* dst, const void* src, size_t bytes, Stream& stream) {
+  half_taken = nullptr;
   const Current current(*this);
   check(calls_.on_device(dst, const_cast<void*>(src), bytes, raw(stream)), "a copy on the device");
 }
 
 void DriverDevice::note_copy(void* dst, const void* src, size_t bytes) {
+  half_taken = nullptr;
   const Current current(*this);
   check(calls_.to_device(dst, src, bytes, raw(default_stream())), "a copy to the device");
 }
@@ -366,6 +369,7 @@ bool DriverDevice::has_float8_gemm() const {
   return b != nullptr && b->has_float8();
 }
 void DriverDevice::gemm(const Gemm& g, Stream& stream) {
+  half_taken = nullptr;
   const Current current(*this);
   auto& s = static_cast<DriverStream&>(stream);
   blas()->multiply(g, s.workspace(), s.get());

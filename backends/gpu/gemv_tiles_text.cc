@@ -41,9 +41,6 @@ DEV void store_shared(u32 p, const V4& v) {
 DEV void barrier_arrive(u32 bar) { asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(bar) : "memory"); }
 DEV void meet_cluster() { asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory"); }
 #if $BITS$ < 16
-DEV u32 half2_of(f32 a, f32 b) { u32 r; asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(b), "f"(a)); return r; }
-DEV u32 less(u32 a, u32 b) { u32 r; asm("sub.rn.f16x2 %0, %1, %2;" : "=r"(r) : "r"(a), "r"(b)); return r; }
-DEV u32 bytes_of(u32 q, u32 which) { u32 r; asm("prmt.b32 %0, %1, 0x64646464, %2;" : "=r"(r) : "r"(q), "r"(which)); return r; }
 // Eight weights of a row as pairs of whole numbers.
 DEV void unpack(u32 (&w)[4], u32 at) {
 #if $BITS$ == 8
@@ -56,45 +53,41 @@ DEV void unpack(u32 (&w)[4], u32 at) {
 #else
   u32 q;
   asm volatile("ld.shared.u32 %0, [%1];" : "=r"(q) : "r"(at) : "memory");
-  const u32 r = q >> 8;
-  w[0] = less((q & 0x000f000fu) | 0x64006400u, 0x64086408u);
-  w[1] = less((q & 0x00f000f0u) | 0x54005400u, 0x54805480u);
-  w[2] = less((r & 0x000f000fu) | 0x64006400u, 0x64086408u);
-  w[3] = less((r & 0x00f000f0u) | 0x54005400u, 0x54805480u);
+  unpack_nibbles(w, q);
 #endif
 }
 #endif
 
 // kTiles: eights of rows of x.
-template <int kTiles> DEV void run(const TilesP& p) {
-  constexpr i32 kTokens = 8 * kTiles, kOut = 16 * kTokens, kSets = 512 / kOut;
+template <int kTiles, int kWarps> DEV void run(const TilesP& p) {
+  constexpr i32 kTokens = 8 * kTiles, kOut = 16 * kTokens, kThreads = 32 * kWarps, kSets = kThreads / kOut;
   extern __shared__ __align__(1024) u8 memory[];
   u8* base = memory + ((1024 - (shared_address(memory) & 1023)) & 1023);
-  const i32 t = i32(threadIdx.x), warp = t / 32, lane = t % 32, slots = i32(p.slots), rows = i32(p.rows), parts = i32(p.parts);
+  const i32 t = i32(threadIdx.x), warp = first_lane(t / 32), lane = t % 32, slots = i32(p.slots), rows = i32(p.rows), parts = i32(p.parts);
   const i32 rank = i32(blockIdx.x) % parts, own = lane / 4, piece = lane % 4, per = (kChunks + parts - 1) / parts;
   const u32 ring = shared_address(base) + u32(warp * slots) * kSlotBytes;
-  const u32 scale_ring = shared_address(base) + u32(16 * slots) * kSlotBytes + u32(warp * slots) * kScaleBytes;
-  u8* xs = base + 16 * slots * (kSlotBytes + kScaleBytes);  // [units of this block][rows][4 pieces][16 bytes]
-  f32* partial = (f32*)(xs + per * kChunk * rows * 2);      // [2][$C$][16 warps][kOut]
-  f32* squares = partial;                                   // [kTokens][32] before that: of warps, and their largest
-  f32* total = partial + 2 * $C$ * 16 * kOut;               // [kTokens]
-  f32* shrunk = total + kTokens;                            // [kTokens]
-  const u32 full = shared_address(shrunk + kTokens), empty = full + 16, bars = full + 32 + u32(warp * slots * 8);
-  f32* sums = shrunk + kTokens + 8 + 32 * slots;            // [groups][$C$][kOut], of a cluster
-  const i64 groups = (p.n + 15) / 16, first = i64(blockIdx.x) / parts, step = p.clusters;
-  const i32 count = first < groups ? i32((groups - first + step - 1) / step) : 0;
+  const u32 scale_ring = shared_address(base) + u32(kWarps * slots) * kSlotBytes + u32(warp * slots) * kScaleBytes;
+  u8* xs = base + kWarps * slots * (kSlotBytes + kScaleBytes);  // [units of this block][rows][4 pieces][16 bytes]
+  f32* partial = (f32*)(xs + per * kChunk * rows * 2);          // [2][$C$][warps][kOut]
+  f32* squares = partial + 2 * $C$ * kWarps * kOut;             // [kTokens][warps]
+  f32* shrunk = squares + kTokens * kWarps;                     // [kTokens][warps], by how much
+  f32* total = shrunk + kTokens * kWarps;                       // [kTokens] squares
+  const u32 full = shared_address(total + kTokens), empty = full + 16, bars = full + 32 + u32(warp * slots * 8);
+  f32* sums = total + kTokens + 8 + 2 * kWarps * slots;         // [groups][$C$][kOut], of a cluster
+  const i32 groups = i32((p.n + 15) / 16), first = i32(blockIdx.x) / parts, step = i32(p.clusters);
+  const i32 count = first < groups ? (groups - first + step - 1) / step : 0;
   const i32 begin = rank * per, held = kChunks - begin < per ? kChunks - begin : per;  // chunks
-  const i32 turns = warp < held ? (held - warp + 15) / 16 : 0;  // of this warp, in a group
+  const i32 turns = warp < held ? (held - warp + kWarps - 1) / kWarps : 0;             // of this warp, in a group
   nef_let_next_begin();
 
   const u64 policy = read_once_policy();
-  i64 ahead = turns > 0 ? first : groups;  // where the next copy comes from
+  i32 ahead = turns > 0 ? first : groups;  // where the next copy comes from
   i32 ahead_matrix = 0, ahead_chunk = 0, fill = 0;
   const auto issue = [&]() {
     if (ahead >= groups) return;
     if (lane == 0) {
       const bool second = $C$ > 1 && ahead_matrix == 1;
-      const i32 chunk = begin + warp + 16 * ahead_chunk, row = i32(ahead * 16);
+      const i32 chunk = begin + warp + kWarps * ahead_chunk, row = ahead * 16;
       const u32 bar = bars + fill * 8;
       barrier_expect(bar, kSlotBytes + kScaleBytes);
 #pragma unroll
@@ -111,120 +104,127 @@ template <int kTiles> DEV void run(const TilesP& p) {
     ahead += step;
   };
   if (lane == 0) {
+#pragma unroll 1
     for (i32 i = 0; i < slots; ++i) barrier_init(bars + i * 8, 1);
     if (warp == 0) {
-      for (i32 i = 0; i < 2; ++i) { barrier_init(full + i * 8, 16); barrier_init(empty + i * 8, kOut / 32); }
+      for (i32 i = 0; i < 2; ++i) { barrier_init(full + i * 8, kWarps); barrier_init(empty + i * 8, kOut / 32); }
     }
     barrier_inits_seen();
   }
-  __syncwarp();
+  __syncthreads();
+#pragma unroll 1
   for (i32 i = 0; i < slots; ++i) issue();
   nef_wait();
 
-  // x into shared memory, in the order that it is read in: some warps for each of its rows.
-  i32 spread = 512;
-  while (spread * rows > 512) spread /= 2;
-  const i32 token = t / spread, vectors = (held * kChunk + 7) / 8;
-  const i64 k0 = i64(begin) * kChunk;
+  // What this warp needs of x into shared memory, in the order that it is read in; packed weights
+  // want 16-bit floats in the order that they are unpacked in.
+  constexpr i32 kAcross = kUnits * 4, kAtOnce = 32 / kAcross, kBatch = 8;
+  constexpr f32 kFirst = kBits < 16 && $NORM$ ? 0.0625f : 1.0f;
+  i32 shift = 0;  // a power of two of passes over a chunk
+  while (kAtOnce << shift < rows) ++shift;
+  const i32 items = turns << shift;
   const u32 x_at = shared_address(xs);
-  const auto spot = [&](i32 v) { return x_at + u32((v / 4 * rows + token) * 4 + v % 4) * 16; };
-  const auto there = [&](i32 v) { return v < vectors && k0 + v * 8 < $K$; };
-  f32 square = 0.0f, most = 0.0f;
-  if (token < rows) {
-    for (i32 v0 = t % spread; v0 < vectors; v0 += 4 * spread) {
-      V4 x[4];
-#pragma unroll
-      for (i32 i = 0; i < 4; ++i) {
-        const i32 v = v0 + i * spread;
-        x[i] = {{0, 0, 0, 0}};
-        if (there(v)) x[i] = load_fresh(p.x + token * i64($K$) + k0 + v * 8);
-      }
-#pragma unroll
-      for (i32 i = 0; i < 4; ++i) {
-        const i32 v = v0 + i * spread;
-        if (v >= vectors) continue;
-#if $NORM$ || $BITS$ < 16
+  struct Spot { i32 row; i32 column; u32 at; bool there; };
+  const auto spot = [&](i32 f) {
+    const i32 chunk = warp + kWarps * (f >> shift), row = (f & ((1 << shift) - 1)) * kAtOnce + lane / kAcross, v = lane % kAcross;
+    const i32 column = (begin + chunk) * kChunk + v * 8;
+    return Spot{row, column, x_at + u32(((chunk * kUnits + v / 4) * rows + row) * 4 + v % 4) * 16, row < rows && column < $K$};
+  };
+  const auto keep = [&](const Spot& s, const V4& v, const V4& by, f32 scale, f32& square, f32& most) {
+    square = most = 0.0f;
 #if $NORM$
-        V4 by = {{0, 0, 0, 0}};
-        if (there(v)) by = *(const V4*)(p.scale + k0 + v * 8);
-#endif
 #pragma unroll
-        for (i32 e = 0; e < 4; ++e) {
-          f32 a = low(x[i].e[e]), b = high(x[i].e[e]);
-          square += a * a + b * b;
-#if $NORM$
-          a *= low(by.e[e]);
-          b *= high(by.e[e]);
+    for (i32 e = 0; e < 4; ++e) square += low(v.e[e]) * low(v.e[e]) + high(v.e[e]) * high(v.e[e]);
 #endif
 #if $BITS$ == 16
-          x[i].e[e] = pair_of(a, b);
-#endif
-          most = fmaxf(most, fmaxf(fabsf(a), fabsf(b)));
-        }
-#endif
-        store_shared(spot(v), x[i]);
-      }
-    }
-  }
-#if $NORM$ || $BITS$ < 16
-  square = sum_of_warp(square);
-#pragma unroll
-  for (int mask = 16; mask > 0; mask >>= 1) most = fmaxf(most, nef_xor(most, mask));
-  const i32 warps = spread / 32;  // of a row
-  if (lane == 0 && token < rows) { squares[token * 32 + warp % warps] = square; squares[token * 32 + 16 + warp % warps] = most; }
-  __syncthreads();
-  if (t < rows) {
-    f32 sum = 0.0f, best = 0.0f;
-    for (i32 w = 0; w < warps; ++w) { sum += squares[t * 32 + w]; best = fmaxf(best, squares[t * 32 + 16 + w]); }
-    total[t] = sum;
-    shrunk[t] = kBits < 16 && best > 0.0f && best - best == 0.0f ? best : 1.0f;
-  }
-#endif
-  __syncthreads();
-#if $BITS$ < 16
-  // As 16-bit floats of at most 1, in the order that weights are unpacked in.
-  if (token < rows) {
-    const f32 shrink = 1.0f / shrunk[token];
-    for (i32 v = t % spread; v < vectors; v += spread) {
-      const V4 x = load_shared(spot(v));
-      f32 y[8];
-#if $NORM$
-      V4 by = {{0, 0, 0, 0}};
-      if (there(v)) by = *(const V4*)(p.scale + k0 + v * 8);
-#endif
-#pragma unroll
-      for (i32 e = 0; e < 4; ++e) {
-        y[2 * e] = low(x.e[e]) * shrink;
-        y[2 * e + 1] = high(x.e[e]) * shrink;
-#if $NORM$
-        y[2 * e] *= low(by.e[e]);
-        y[2 * e + 1] *= high(by.e[e]);
-#endif
-      }
-#if $BITS$ == 8
-      store_shared(spot(v), {{half2_of(y[0], y[1]), half2_of(y[2], y[3]), half2_of(y[4], y[5]), half2_of(y[6], y[7])}});
+    if (s.row < rows) store_shared(s.at, $NORM$ ? V4{{product(v.e[0], by.e[0]), product(v.e[1], by.e[1]), product(v.e[2], by.e[2]), product(v.e[3], by.e[3])}} : v);
 #else
-      store_shared(spot(v), {{half2_of(y[0], y[4]), half2_of(y[1], y[5]), half2_of(y[2], y[6]), half2_of(y[3], y[7])}});
+    f32 x[8];
+#pragma unroll
+    for (i32 e = 0; e < 8; ++e) {
+      x[e] = e % 2 == 0 ? low(v.e[e / 2]) : high(v.e[e / 2]);
+#if $NORM$
+      x[e] *= e % 2 == 0 ? low(by.e[e / 2]) : high(by.e[e / 2]);
+#endif
+      most = fmaxf(most, fabsf(x[e]));
+      x[e] *= scale;
+    }
+    if (s.row >= rows) return;
+    if (kBits == 8) store_shared(s.at, {{half2_of(x[0], x[1]), half2_of(x[2], x[3]), half2_of(x[4], x[5]), half2_of(x[6], x[7])}});
+    else store_shared(s.at, {{half2_of(x[0], x[4]), half2_of(x[1], x[5]), half2_of(x[2], x[6]), half2_of(x[3], x[7])}});
+#endif
+  };
+  const auto scale_at = [&](const Spot& s) { return $NORM$ && s.there ? *(const V4*)(p.scale + s.column) : V4{{0, 0, 0, 0}}; };
+  if ($NORM$ || kBits < 16) {
+    for (i32 i = lane; i < kTokens; i += 32) squares[i * kWarps + warp] = shrunk[i * kWarps + warp] = 0.0f;
+    __syncwarp();
+  }
+  for (i32 f0 = 0; f0 < items; f0 += kBatch) {
+    V4 x[kBatch], by[kBatch];
+#pragma unroll
+    for (i32 i = 0; i < kBatch; ++i) {
+      x[i] = by[i] = {{0, 0, 0, 0}};
+      if (f0 + i >= items) continue;
+      const Spot s = spot(f0 + i);
+      if (s.there) x[i] = load_fresh(p.x + s.row * i64($K$) + s.column);
+      by[i] = scale_at(s);
+    }
+#pragma unroll
+    for (i32 i = 0; i < kBatch; ++i) {
+      if (f0 + i >= items) continue;
+      const Spot s = spot(f0 + i);
+      f32 square, most;
+      keep(s, x[i], by[i], kFirst, square, most);
+#if $NORM$ || $BITS$ < 16
+#pragma unroll
+      for (int mask = kAcross / 2; mask > 0; mask >>= 1) { square += nef_xor(square, mask); most = fmaxf(most, nef_xor(most, mask)); }
+      if (lane % kAcross == 0 && s.row < rows) {
+        squares[s.row * kWarps + warp] += square;
+        shrunk[s.row * kWarps + warp] = fmaxf(shrunk[s.row * kWarps + warp], most);
+      }
 #endif
     }
   }
-  __syncthreads();
+#if $BITS$ < 16
+  __syncwarp();
+  // Numbers too large for 16-bit floats, or too small, become those of at most 1.
+  for (i32 f = 0; f < items; ++f) {
+    const Spot s = spot(f);
+    const f32 most = s.row < rows ? shrunk[s.row * kWarps + warp] : 0.0f;
+    if (suits(most * kFirst) || !s.there) continue;
+    f32 square, again;
+    keep(s, load_fresh(p.x + s.row * i64($K$) + s.column), scale_at(s), 1.0f / most, square, again);
+  }
+  __syncwarp();
+  f32 factor[kTiles][2];
+#pragma unroll
+  for (i32 i = 0; i < 2 * kTiles; ++i) {
+    const f32 most = shrunk[(i / 2 * 8 + piece * 2 + i % 2) * kWarps + warp];
+    factor[i / 2][i % 2] = suits(most * kFirst) ? 1.0f / kFirst : most;
+  }
 #endif
+  __syncwarp();
 
   const auto norm_of = [&](f32 squared) { return $NORM$ ? 1.0f / sqrtf(squared / f32($K$) + f32(p.epsilon)) : 1.0f; };
   // Result `at` of a group: its row of the weights, and its row of x.
-  const auto row_of = [](i64 group, i32 at) { return group * 16 + at % 128 / 16 + at % 4 / 2 * 8; };
+  const auto row_of = [](i32 group, i32 at) { return group * 16 + at % 128 / 16 + at % 4 / 2 * 8; };
   const auto token_of = [](i32 at) { return at / 128 * 8 + at % 16 / 4 * 2 + at % 2; };
   const u32 row_at = u32(own) * 128, turn = u32(own & 7), x_own = x_at + u32(own * 4 + piece) * 16, x_step = u32(rows) * 64;
   const i32 set = t / kOut, at_own = t % kOut;
+  const auto squares_of = [&](i32 token) {
+    f32 sum = 0.0f;
+    for (i32 w = 0; w < kWarps; ++w) sum += squares[token * kWarps + w];
+    return sum;
+  };
   i32 take = 0;
   u32 phase = 0;
+  f32 norm = 0.0f;  // of the row of x that this thread's results belong to
   // The sums of a group are added up while the next one is multiplied, by one set of warps after
   // the other.
   for (i32 j = 0; j <= count; ++j) {
     const bool adds = j > 0 && set == (j - 1) % kSets;
-    const i64 row = row_of(first + (j - 1) * step, at_own);
-    const bool stores = adds && parts == 1 && row < p.n && token_of(at_own) < rows;
+    const i32 row = row_of(first + (j - 1) * step, at_own);
+    const bool stores = adds && parts == 1 && row < i32(p.n) && token_of(at_own) < rows;
     const i64 r = stores ? row : 0, mine = stores ? token_of(at_own) : 0;
     $LOADS$
     if (j < count) {
@@ -237,7 +237,7 @@ template <int kTiles> DEV void run(const TilesP& p) {
         for (i32 i = 0; i < turns; ++i) {
           barrier_wait(bars + take * 8, phase);
           const u32 slot = ring + take * kSlotBytes + row_at;
-          u32 x_now = x_own + u32((warp + 16 * i) * kUnits) * x_step;
+          u32 x_now = x_own + u32((warp + kWarps * i) * kUnits) * x_step;
 #if $BITS$ < 16
           const V4 by_a = load_shared(scale_ring + take * kScaleBytes + own * 16), by_b = load_shared(scale_ring + take * kScaleBytes + 128 + own * 16);
 #endif
@@ -287,7 +287,11 @@ template <int kTiles> DEV void run(const TilesP& p) {
         if (c == 0 && j > 1) barrier_wait(empty + j % 2 * 8, u32(j / 2 - 1) & 1u);
 #pragma unroll
         for (i32 m = 0; m < kTiles; ++m) {
-          const u32 to = shared_address(partial + ((j % 2 * $C$ + c) * 16 + warp) * kOut + m * 128 + lane * 4);
+#if $BITS$ < 16
+#pragma unroll
+          for (i32 e = 0; e < 4; ++e) sum[m][e] *= factor[m][e % 2];
+#endif
+          const u32 to = shared_address(partial + ((j % 2 * $C$ + c) * kWarps + warp) * kOut + m * 128 + lane * 4);
           store_shared(to, {{bits_of(sum[m][0]), bits_of(sum[m][1]), bits_of(sum[m][2]), bits_of(sum[m][3])}});
         }
       }
@@ -296,26 +300,28 @@ template <int kTiles> DEV void run(const TilesP& p) {
     }
     if (!adds) continue;
     barrier_wait(full + (j - 1) % 2 * 8, u32((j - 1) / 2) & 1u);
+    if (norm == 0.0f) norm = norm_of($NORM$ ? squares_of(token_of(at_own)) : 0.0f);
     f32 my[$C$];
 #pragma unroll
     for (i32 c = 0; c < $C$; ++c) {
       f32 all = 0.0f;
 #pragma unroll
-      for (i32 w = 0; w < 16; ++w) all += partial[(((j - 1) % 2 * $C$ + c) * 16 + w) * kOut + at_own];
-      if (kBits < 16) all *= token_of(at_own) < rows ? shrunk[token_of(at_own)] : 0.0f;
+      for (i32 w = 0; w < kWarps; ++w) all += partial[(((j - 1) % 2 * $C$ + c) * kWarps + w) * kOut + at_own];
       if (parts > 1) sums[((j - 1) * $C$ + c) * kOut + at_own] = all;
       my[c] = all;
     }
     __syncwarp();
     if (lane == 0) barrier_arrive(empty + (j - 1) % 2 * 8);
 #pragma unroll
-    for (i32 c = 0; c < $C$; ++c) my[c] *= norm_of($NORM$ ? total[mine] : 0.0f) * f32(p.alpha[c]);
+    for (i32 c = 0; c < $C$; ++c) my[c] *= norm * f32(p.alpha[c]);
     if (stores) st(p.y[mine * p.n + r], finish($CALL$));
   }
   if (parts == 1) return;
   __syncthreads();
+  if ($NORM$ && t < rows) total[t] = squares_of(t);
+  __syncthreads();
   meet_cluster();
-  for (i32 i = rank * 512 + t; i < count * kOut; i += parts * 512) {
+  for (i32 i = rank * kThreads + t; i < count * kOut; i += parts * kThreads) {
     const i32 at = i % kOut;
     const i64 r = row_of(first + i / kOut * step, at), mine = token_of(at);
     if (r >= p.n || mine >= rows) continue;
@@ -336,10 +342,10 @@ template <int kTiles> DEV void run(const TilesP& p) {
 }
 }  // namespace tiles
 #if $EIGHT$
-NEF_EARLY_KERNEL(gemv8, TilesP, 512, 1) { tiles::run<1>(p); }
+NEF_EARLY_KERNEL(gemv8, TilesP, 256, 2) { tiles::run<1, 8>(p); }
 #endif
 #if $SIXTEEN$
-NEF_EARLY_KERNEL(gemv16, TilesP, 512, 1) { tiles::run<2>(p); }
+NEF_EARLY_KERNEL(gemv16, TilesP, 512, 1) { tiles::run<2, 16>(p); }
 #endif
 )device";
 

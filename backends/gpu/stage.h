@@ -93,6 +93,7 @@ struct Run {
   void launch(Module& module, const char* name, const Grid& grid, const Params& params) const {
     if (!params.fits()) throw BackendError(NEF_LIMIT_EXCEEDED, "too many kernel parameters");
     device.launch(module.function(name), grid, params.data(), params.bytes(), stream);
+    half_taken = grid.takes_half ? &stream : nullptr;
   }
 };
 

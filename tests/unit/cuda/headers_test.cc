@@ -83,6 +83,7 @@ static_assert(CU_STREAM_NON_BLOCKING == gpu::kStreamNonBlocking &&
 static_assert(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES == kFunctionShared &&
               CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES == kFunctionMaxShared &&
               CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED == kFunctionLargeClusters &&
+              CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT == kFunctionSharedShare &&
               CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION == kLaunchCluster &&
               CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION == kLaunchEarly &&
               CU_STREAM_CAPTURE_MODE_THREAD_LOCAL == kCaptureThreadLocal);
