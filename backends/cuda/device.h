@@ -22,7 +22,7 @@ class CudaDevice : public gpu::DriverDevice {
   bool conv(const gpu::Conv& c, gpu::Stream& stream) override;
 
   void check(int result, const char* what) const override { cuda::check(result, what); }
-  void* diverted() const override;
+  Diversion diverted() const override;
   void ready(void* function, const char* name) const override;
 
  private:

@@ -60,6 +60,10 @@ class Recording {
   virtual ~Recording() = default;
   // Queues all of them.
   virtual void launch(Stream& stream) = 0;
+  // Blocks until what was launched on the stream is done, whatever is queued behind it.
+  virtual void wait(Stream& stream) { stream.synchronize(); }
+  // Where its kernels note a fault.
+  virtual Fault& fault() = 0;
 };
 
 // d = alpha * a b + beta * c + bias, row-major: a is [m, k] (stored [k, m] when trans_a), b is

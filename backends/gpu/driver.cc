@@ -67,8 +67,12 @@ uint64_t memory_limit(const char* variable) {
 // ---- streams
 
 void* DriverStream::get() const {
-  void* other = of_caller_ ? nullptr : device_.diverted();
+  void* other = of_caller_ ? nullptr : device_.diverted().stream;
   return other == nullptr ? stream_ : other;
+}
+void* DriverStream::fault_on_device() {
+  void* other = of_caller_ ? nullptr : device_.diverted().fault;
+  return other == nullptr ? fault_device_ : other;
 }
 
 DriverStream::DriverStream(DriverDevice& device, bool of_caller)

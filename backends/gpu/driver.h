@@ -64,7 +64,7 @@ class DriverStream : public Stream {
   DriverStream& operator=(const DriverStream&) = delete;
 
   void synchronize() override;
-  void* fault_on_device() override { return fault_device_; }
+  void* fault_on_device() override;
   Fault& fault() override { return *fault_; }
   // Where its work goes: the stream, or what the device says this thread shall use for it.
   void* get() const;
@@ -120,14 +120,21 @@ class DriverDevice : public Device {
   virtual void check(int result, const char* what) const = 0;
   // Makes the memory pool when first asked for. The device is current.
   void* pool();
-  // Another stream that this thread's work on the default stream goes to; null for none.
-  virtual void* diverted() const { return nullptr; }
+  // Where this thread's work on the default stream goes, and notes faults; null for nowhere else.
+  struct Diversion {
+    void* stream = nullptr;
+    void* fault = nullptr;
+  };
+  virtual Diversion diverted() const { return {}; }
   // A function has been found in a module. The device is current.
   virtual void ready(void* function, const char* name) const {
     static_cast<void>(function);
     static_cast<void>(name);
   }
-  // Pinned memory for the fault record of a stream, and back.
+  // Blocks until what is queued now is done, whatever other threads queue behind it. The device is
+  // current.
+  void wait_here(void* stream);
+  // Pinned memory for the fault record of a stream or a recording, and back.
   Fault* take_fault(void** on_device);
   void give_fault(Fault* fault);
 
@@ -155,7 +162,6 @@ class DriverDevice : public Device {
   // Bytes of the pool: in use, or reserved from the driver. The device is current.
   uint64_t pool_bytes(int which);
   int take(void** p, size_t bytes, void* stream);
-  void wait_here(void* stream);
   void* take_event();
   void give_event(void* event);
   void queue_copy(void* stream, void* dst, const void* src, size_t bytes, nef_copy_kind kind);

@@ -256,9 +256,8 @@ void run_stages(const Prepared& p, Stream& stream, const nef_backend_tensor* ten
   }
 }
 
-// Throws what kernels noted on a stream that is done.
-void throw_fault(Stream& stream, const char* op) {
-  Fault& f = stream.fault();
+// Throws what kernels noted that are done.
+void throw_fault(Fault& f, const char* op) {
   if (f.set == 0) return;
   const Fault seen = f;
   f = {};
@@ -504,7 +503,7 @@ void launch_here(const Prepared& p, const nef_backend_tensor* tensors, void* scr
   if (faulting == nullptr) return;
   // A fault must be known now: nobody asks later.
   stream.synchronize();
-  throw_fault(stream, faulting);
+  throw_fault(stream.fault(), faulting);
 }
 
 nef_code launch(nef_backend_prepared* prepared, nef_backend_stream* stream,
@@ -529,11 +528,10 @@ nef_code replay(nef_backend_recording* recording, nef_backend_error* err) {
   return guarded(err, [&] {
     const Replay& r = *own(recording);
     Stream& stream = r.station.device.default_stream();
-    if (r.faulting == nullptr) return r.recording->launch(stream);
-    std::lock_guard lock(r.station.fault_mutex);
     r.recording->launch(stream);
-    stream.synchronize();
-    throw_fault(stream, r.faulting);
+    if (r.faulting == nullptr) return;
+    r.recording->wait(stream);
+    throw_fault(r.recording->fault(), r.faulting);
   });
 }
 // It may still be running.

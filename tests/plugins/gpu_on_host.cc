@@ -138,6 +138,9 @@ class HostModule : public Module {
   std::vector<std::pair<std::string, std::unique_ptr<Entry>>> entries_;
 };
 
+// Where launches that this thread notes are to note their faults.
+thread_local Fault* noted_fault = nullptr;
+
 // Work on a stream beside the first one is done as late as it may be, so that what does not wait
 // for it, or takes its memory, is found out.
 class HostStream : public Stream {
@@ -147,7 +150,7 @@ class HostStream : public Stream {
     work_.clear();
     done_ = 0;
   }
-  void* fault_on_device() override { return &fault_; }
+  void* fault_on_device() override { return noted_fault == nullptr ? &fault_ : noted_fault; }
   Fault& fault() override { return fault_; }
   void add(std::function<void()> work) { work_.push_back(std::move(work)); }
 
@@ -240,10 +243,15 @@ class HostDevice : public Device {
                           static_cast<const char*>(params) + bytes);
     queue(stream, [this, function, grid, own] { run(function, grid, own); });
   }
-  void record() override { noting_.emplace(); }
+  void record() override {
+    noting_.emplace();
+    noting_for_ = std::make_unique<Fault>();
+    noted_fault = noting_for_.get();
+  }
   std::unique_ptr<Recording> recorded() override {
-    auto out = std::make_unique<HostRecording>(std::move(*noting_));
+    auto out = std::make_unique<HostRecording>(std::move(*noting_), std::move(noting_for_));
     noting_.reset();
+    noted_fault = nullptr;
     return out;
   }
   void note_copy(void* dst, const void* src, size_t bytes) override {
@@ -256,13 +264,16 @@ class HostDevice : public Device {
   using Work = std::vector<std::function<void()>>;
   class HostRecording : public Recording {
    public:
-    explicit HostRecording(Work work) : work_(std::move(work)) {}
+    HostRecording(Work work, std::unique_ptr<Fault> fault)
+        : work_(std::move(work)), fault_(std::move(fault)) {}
     void launch(Stream&) override {
       for (const auto& w : work_) w();
     }
+    Fault& fault() override { return *fault_; }
 
    private:
     Work work_;
+    std::unique_ptr<Fault> fault_;
   };
   void queue(Stream& stream, std::function<void()> work) {
     if (noting_) noting_->push_back(std::move(work));
@@ -300,6 +311,7 @@ class HostDevice : public Device {
     return out;
   }
   static inline thread_local std::optional<Work> noting_;
+  static inline thread_local std::unique_ptr<Fault> noting_for_;
   DeviceInfo info_;
   HostStream stream_;
   std::mutex mutex_;

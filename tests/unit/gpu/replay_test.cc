@@ -6,6 +6,7 @@
 #include <nef/nef.h>
 
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tests/support/handles.h"
@@ -118,6 +119,30 @@ TEST_F(Replay, AnIndexOutOfRangeIsNoticedInAReplay) {
       keep(y);
     }
   }
+}
+
+// Each recording has a place of its own for faults.
+TEST_F(Replay, RunsSideBySideFailForTheirOwnIndices) {
+  nef_tensor* i = input("i", NEF_INT64, 2);
+  nef_tensor* picked = keep(op("gather", {floats({1, 2, 3}), i}));
+  compile(keep(op("softmax", {keep(op("softmax", {picked}))})));
+  const auto runs = [this](bool every_other_fails) {
+    for (int run = 0; run < 40; ++run) {
+      const bool fails = every_other_fails && run % 2 == 1;
+      const int64_t indices[2] = {0, fails ? 7 : 1}, n = 2;
+      nef_tensor *given = nullptr, *y = nullptr;
+      ok(nef_tensor_create(NEF_INT64, 1, &n, indices, &given));
+      nef_status* st = nef_program_run(program, &given, 1, &y, 1);
+      EXPECT_EQ(nef_status_code(st), fails ? NEF_OUT_OF_RANGE : NEF_OK) << "run " << run;
+      nef_status_release(st);
+      nef_tensor_release(y);
+      nef_tensor_release(given);
+    }
+  };
+  std::thread failing(runs, true), other(runs, false), third(runs, false);
+  failing.join();
+  other.join();
+  third.join();
 }
 
 }  // namespace
