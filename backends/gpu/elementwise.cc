@@ -124,9 +124,10 @@ class Expression {
       case NEF_OP_BITWISE_NOT: return type() + "(~" + x + ")";
       case NEF_OP_RECIPROCAL: return type() + "(1) / " + x;
       case NEF_OP_SOFTSIGN: return x + " / (" + type() + "(1) + m_abs(" + x + "))";
-      case NEF_OP_GELU:
-        return call(attr_string(node_, NEF_GELU_APPROXIMATE) == "tanh" ? "op_gelu_tanh" : "op_gelu",
-                    x);
+      case NEF_OP_GELU: {
+        const char* exact = is_narrow(out_) ? "op_gelu16" : "op_gelu";
+        return call(attr_string(node_, NEF_GELU_APPROXIMATE) == "tanh" ? "op_gelu_tanh" : exact, x);
+      }
       case NEF_OP_CELU: return call("op_celu", x, typed(NEF_CELU_ALPHA, 1));
       case NEF_OP_ELU: return call("op_elu", x, typed(NEF_ELU_ALPHA, 1));
       case NEF_OP_SELU:

@@ -305,7 +305,7 @@ DEV bool place(i64 index, const GatherP& p, i64* at) {
   if (p.fault->set == 0) { p.fault->index = index; p.fault->axis = p.axis; p.fault->size = p.size; p.fault->set = 1; }
   return false;
 }
-NEF_KERNEL(gather, GatherP) {
+template <class E> DEV void gather_by(const GatherP& p) {
   for (i64 i = thread_id(); i < p.n; i += thread_count()) {
     i64 row, column;
     if (((i | p.inner) >> 32) == 0) { row = u32(i) / u32(p.inner); column = u32(i) % u32(p.inner); }
@@ -313,9 +313,13 @@ NEF_KERNEL(gather, GatherP) {
     const i64 outer = row / p.count;
     i64 at;
     if (!place(i64(p.indices[row % p.count]), p, &at)) continue;
-    p.y[i] = p.x[(outer * p.size + at) * p.inner + column];
+    ((E*)p.y)[i] = ((const E*)p.x)[(outer * p.size + at) * p.inner + column];
   }
 }
+NEF_KERNEL(gather, GatherP) { gather_by<$T$>(p); }
+// Rows in packs of sixteen bytes.
+struct alignas(16) RowPack { u64 v[2]; };
+NEF_KERNEL(gather_packs, GatherP) { gather_by<RowPack>(p); }
 NEF_KERNEL(gather_elements, GatherP) {
   for (i64 i = thread_id(); i < p.n; i += thread_count()) {
     i64 at;
@@ -337,17 +341,27 @@ NEF_KERNEL(gather_elements, GatherP) {
     if (n == 0) return;
     Params p;
     p.add(to(run)).add(from(run)).add(from(run, 1)).add(run.stream.fault_on_device());
-    p.add(n).add(x.at[axis]).add(int64_t{axis}).add(inner).add(indices.count()).add(int64_t{0});
+    const int64_t pack = elements ? 1 : packed(run, inner);
+    p.add(n / pack).add(x.at[axis]).add(int64_t{axis}).add(inner / pack).add(indices.count());
+    p.add(int64_t{0});
     Dims steps = dense_steps(x);
     steps.at[axis] = 0;
     p.add(int64_t{y.rank})
         .add(y.at, y.rank, NEF_MAX_RANK, 1)
         .add(steps.at, x.rank, NEF_MAX_RANK, 0);
-    run.launch(*module, elements ? "gather_elements" : "gather", grid_for(n), p);
+    const char* rows = pack > 1 ? "gather_packs" : "gather";
+    run.launch(*module, elements ? "gather_elements" : rows, grid_for(n / pack), p);
     *run.faulting = elements ? "GatherElements" : "Gather";
   }
 
  private:
+  // Elements that move at once.
+  int64_t packed(const Run& run, int64_t inner) const {
+    constexpr size_t kPack = 16;
+    const auto aligned = [](const void* p) { return reinterpret_cast<uintptr_t>(p) % kPack == 0; };
+    const auto elements = static_cast<int64_t>(kPack / size_);
+    return inner % elements == 0 && aligned(to(run)) && aligned(from(run)) ? elements : 1;
+  }
   static void check(const Dims& x, const Dims& indices, int axis) {
     for (int d = 0; d < x.rank && indices.count() > 0; ++d) {
       if (d == axis || indices.at[d] <= x.at[d]) continue;

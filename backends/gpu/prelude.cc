@@ -84,8 +84,9 @@ static inline unsigned long long atomicMax(unsigned long long* p, unsigned long 
 #define fabs __builtin_fabs
 #define fma __builtin_fma
 #else
-// A launch may begin before the one in front of it is done: kernels wait for that first of all, but
-// for those of NEF_EARLY_KERNEL, which do so themselves behind what they read of constants.
+// A launch may begin before the one in front of it is done, once all blocks of that have begun:
+// kernels wait for its end first of all, but for those of NEF_EARLY_KERNEL, which do so themselves
+// behind what they read of constants.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 static __device__ __forceinline__ void nef_wait() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
 static __device__ __forceinline__ void nef_let_next_begin() { asm volatile("griddepcontrol.launch_dependents;" ::: "memory"); }
@@ -96,7 +97,7 @@ static __device__ __forceinline__ void nef_let_next_begin() {}
 #define NEF_EARLY_KERNEL(name, P, threads, blocks) \
   extern "C" __global__ void __launch_bounds__(threads, blocks) name(const __grid_constant__ P p)
 #define NEF_KERNEL(name, P) static __device__ __forceinline__ void name##_body(const P& p); \
-  extern "C" __global__ void __launch_bounds__(256) name(const __grid_constant__ P p) { nef_wait(); name##_body(p); } \
+  extern "C" __global__ void __launch_bounds__(256) name(const __grid_constant__ P p) { nef_let_next_begin(); nef_wait(); name##_body(p); } \
   static __device__ __forceinline__ void name##_body(const P& p)
 template <class T> static __device__ __forceinline__ T nef_xor(T v, int mask) {
   return __shfl_xor_sync(0xffffffffu, v, mask);
@@ -276,6 +277,14 @@ template <> struct Cast<e5m2> {
 
 // ---- functions
 
+// Within two units of the last place.
+#if defined(__CUDA_ARCH__)
+DEV f32 quick_exp2(f32 x) { f32 r; asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x)); return r; }
+DEV f32 quick_reciprocal(f32 x) { f32 r; asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x)); return r; }
+#else
+DEV f32 quick_exp2(f32 x) { return expf(x * 0.69314718055994531f); }
+DEV f32 quick_reciprocal(f32 x) { return 1.0f / x; }
+#endif
 #define NEF_BOTH(name, f, d) DEV f32 m_##name(f32 x) { return f; } DEV f64 m_##name(f64 x) { return d; }
 NEF_BOTH(exp, expf(x), exp(x))
 NEF_BOTH(expm1, expm1f(x), expm1(x))
@@ -374,6 +383,19 @@ DEV f32 op_hard_swish(f32 x) { return f32(f64(x) * op_unit(f64(x) / 6 + 0.5)); }
 DEV f64 op_hard_swish(f64 x) { return x * op_unit(x / 6 + 0.5); }
 DEV f32 op_gelu(f32 x) { return 0.5f * x * (1.0f + erff(x * 0.70710678118654752f)); }
 DEV f64 op_gelu(f64 x) { return x * 0.5 * erfc(x * -0.70710678118654752440); }
+// For results of 16 bits: within 2^-17 of itself. What erfc(|x| / sqrt 2) / 2 has beside
+// e^(-x^2/2) is a polynomial of 1 / (1 + 0.3 |x|); beyond 15 nothing is left of it.
+DEV f32 op_gelu16(f32 x) {
+  const f32 a = fabsf(x), b = a < 15.0f ? a : 15.0f, t = quick_reciprocal(0.3f * b + 1.0f);
+  f32 tail = -0.08459131499f;
+  tail = tail * t + 0.2405663853f;
+  tail = tail * t - 0.0486358061f;
+  tail = tail * t + 0.1647585163f;
+  tail = tail * t + 0.1067067702f;
+  tail = tail * t + 0.1212742668f;
+  tail = (tail * t - 7.975539964e-5f) * quick_exp2(b * b * -0.72134752044448170f);
+  return x > 0.0f ? x - b * tail : x * tail;
+}
 template <class T> DEV T op_gelu_tanh(T x) {
   const T inner = T(0.79788456080286535588) * (x + T(0.044715) * x * x * x);
   return x * T(0.5) * (T(1) + m_tanh(inner));

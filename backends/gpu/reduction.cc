@@ -226,7 +226,7 @@ class Reduction : public Stage {
       s.ty = 1;
       while (s.ty < 256 && 4 * s.ty < s.count) s.ty *= 2;
     } else {
-      s.ty = s.count >= 64 && s.outputs < 16384 ? 8 : 1;
+      s.ty = s.count >= 64 && s.outputs < (1 << 17) ? 8 : 1;
       if (s.outputs <= 16 && s.count >= 64) s.ty = 16;
     }
     s.tx = 256 / s.ty;
