@@ -233,7 +233,9 @@ class Attention : public Stage {
     if (prefill_ > 0) {
       dtype_ = q;
       const bool capped = nef_attr_float(node.attrs(), NEF_ATTENTION_SOFTCAP, 0) != 0;
-      source_ += prefill_source(q, prefill_, node.has_input(3) ? mask : nef_dtype{0}, capped);
+      const auto& k_dims = region.input(node, 1).dims;
+      source_ += prefill_source(q, prefill_, node.has_input(3) ? mask : nef_dtype{0}, capped,
+                                k_dims[k_dims.size() - 2]);
     }
     tile_ = prefill_ > 0 ? 0 : tile_of(region);
     if (tile_ == 0) return;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A block takes 128 queries of one head: one warpgroup copies tiles of keys and values into shared
 // memory, two others take 64 queries each through them. Scores of the next tile are on the tensor
-// cores while the softmax of the last one is computed.
+// cores while the softmax of the last one is computed. Few keys have a kernel of smaller blocks.
 #include "backends/gpu/prefill.h"
 
 #include "backends/gpu/decode.h"
+#include "backends/gpu/warpgroup.h"
 
 namespace nef::gpu {
 namespace {
@@ -16,43 +17,31 @@ constexpr const char* kCode = R"device(
 namespace prefill {
 typedef $T$ T;
 constexpr i32 kSize = $SIZE$, kPanels = kSize / 64, kPanel = 128 * 128, kTile = kPanels * kPanel, kStages = 2;
-struct alignas(64) TileMap { u64 words[16]; };
 struct alignas(64) PrefillP { TileMap q; TileMap k; TileMap v; T* y; const $M$* mask; i32* odd; i64 heads; i64 group; i64 queries; i64 keys;
   i64 causal; i64 tiles; i64 columns; f64 scale; f64 softcap; i64 size; i64 by_batch; i64 by_head; i64 by_row; i64 mask_steps[4]; };
-DEV void copy_tile(u32 to, const TileMap* map, i32 column, i32 row, i32 head, i32 batch, u32 bar) {
-  asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4, %5}], [%6];"
-               ::"r"(to), "l"(map), "r"(column), "r"(row), "r"(head), "r"(batch), "r"(bar) : "memory");
-}
-DEV void barrier_arrive(u32 bar) { asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(bar) : "memory"); }
-DEV u64 matrix(u32 at, u32 leading) {
-  return u64((at & 0x3ffffu) >> 4) | u64(leading >> 4) << 16 | u64(1024 >> 4) << 32 | u64(1) << 62;
-}
-DEV void group_begin() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
-DEV void group_end() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
-template <int n> DEV void group_wait() { asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(n) : "memory"); }
-template <int n> DEV void keep(f32 (&r)[n]) {
-#pragma unroll
-  for (int i = 0; i < n; ++i) asm volatile("" : "+f"(r[i])::"memory");
-}
 $WGMMA$
 DEV f32 exp2_of(f32 v) { f32 r; asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(v)); return r; }
 DEV u32 pair_of(f32 a, f32 b) { u32 r; asm("cvt.rn.$PAIR$.f32 %0, %1, %2;" : "=r"(r) : "f"(b), "f"(a)); return r; }
 
-extern "C" __global__ void __launch_bounds__(384, 1) prefill(const __grid_constant__ PrefillP p) {
+// kShort: all keys are one tile, and a block is one warpgroup that takes 64 queries; several of them
+// on a multiprocessor hide each other's waiting.
+template <bool kShort> DEV void attend(const PrefillP& p) {
   extern __shared__ __align__(1024) u8 memory[];
+  constexpr i32 kRings = kShort ? 1 : kStages, kOwn = kShort ? kTile / 2 : kTile;
+  constexpr u32 kQueries = kShort ? 8192 : kPanel;  // bytes from panel to panel
   const u32 base = (shared_address(memory) + 1023) / 1024 * 1024;
-  const u32 qs = base, ks = qs + kTile, vs = ks + kStages * kTile, bars = vs + kStages * kTile;
-  const u32 q_full = bars, k_full = bars + 8, v_full = k_full + 8 * kStages, k_empty = v_full + 8 * kStages, v_empty = k_empty + 8 * kStages;
-  const i32 t = i32(threadIdx.x), lane = t % 32, worker = t / 128 - 1;
+  const u32 ks = base, vs = ks + kRings * kTile, qs = vs + kRings * kTile, bars = qs + kOwn;
+  const u32 q_full = bars, k_full = bars + 8, v_full = k_full + 8 * kRings, k_empty = v_full + 8 * kRings, v_empty = k_empty + 8 * kRings;
+  const i32 t = i32(threadIdx.x), lane = t % 32, worker = kShort ? i32(blockIdx.x) % 2 : t / 128 - 1;
   // Long rows of blocks first.
-  const i64 unit = i64(blockIdx.x), tile = p.tiles - 1 - unit / p.heads % p.tiles, head = unit % p.heads, batch = unit / p.heads / p.tiles;
+  const i64 unit = i64(blockIdx.x) / (kShort ? 2 : 1), tile = p.tiles - 1 - unit / p.heads % p.tiles, head = unit % p.heads, batch = unit / p.heads / p.tiles;
   const i64 row0 = tile * 128;
   i64 end = p.keys;
   if (p.causal && row0 + 128 < end) end = row0 + 128;
-  const i32 blocks = i32((end + 127) / 128);
+  const i32 blocks = kShort ? 1 : i32((end + 127) / 128);
   if (t == 0) {
     barrier_init(q_full, 1);
-    for (i32 i = 0; i < kStages; ++i) {
+    for (i32 i = 0; i < kRings; ++i) {
       barrier_init(k_full + 8 * i, 1);
       barrier_init(v_full + 8 * i, 1);
       barrier_init(k_empty + 8 * i, 8);
@@ -61,30 +50,46 @@ extern "C" __global__ void __launch_bounds__(384, 1) prefill(const __grid_consta
     barrier_inits_seen();
   }
   __syncthreads();
+  nef_let_next_begin();
   nef_wait();
-  if (worker < 0) {
-    asm volatile("setmaxnreg.dec.sync.aligned.u32 24;");
-    if (t != 0) return;
-    asm volatile("fence.proxy.async.global;" ::: "memory");
-    const i32 h = i32(head), kv = i32(head / p.group), b = i32(batch);
-    barrier_expect(q_full, kTile);
-    for (i32 c = 0; c < kPanels; ++c) copy_tile(qs + c * kPanel, &p.q, c * 64, i32(row0), h, b, q_full);
-    for (i32 n = 0; n < blocks; ++n) {
-      const i32 stage = n % kStages, j = (blocks - 1 - n) * 128;
-      const u32 free = u32(n / kStages + 1) & 1u;
-      barrier_wait(k_empty + 8 * stage, free);
-      barrier_expect(k_full + 8 * stage, kTile);
-      for (i32 c = 0; c < kPanels; ++c) copy_tile(ks + stage * kTile + c * kPanel, &p.k, c * 64, j, kv, b, k_full + 8 * stage);
-      barrier_wait(v_empty + 8 * stage, free);
-      barrier_expect(v_full + 8 * stage, kTile);
-      for (i32 c = 0; c < kPanels; ++c) copy_tile(vs + stage * kTile + c * kPanel, &p.v, c * 64, j, kv, b, v_full + 8 * stage);
+  const i32 h = i32(head), kv = i32(head / p.group), b = i32(batch);
+  const auto bring_queries = [&]() {
+    barrier_expect(q_full, kOwn);
+    for (i32 c = 0; c < kPanels; ++c) copy_tile(qs + c * kQueries, &p.q, c * 64, i32(row0) + (kShort ? worker * 64 : 0), h, b, q_full);
+  };
+  const auto bring = [&](const TileMap* map, u32 to, i32 j, u32 bar) {
+    barrier_expect(bar, kTile);
+    for (i32 c = 0; c < kPanels; ++c) copy_tile(to + c * kPanel, map, c * 64, j, kv, b, bar);
+  };
+  if constexpr (kShort) {
+    if (t == 0) {
+      asm volatile("fence.proxy.async.global;" ::: "memory");
+      bring_queries();
+      bring(&p.k, ks, 0, k_full);
+      bring(&p.v, vs, 0, v_full);
     }
-    return;
+  } else {
+    if (worker < 0) {
+      asm volatile("setmaxnreg.dec.sync.aligned.u32 24;");
+      if (t != 0) return;
+      asm volatile("fence.proxy.async.global;" ::: "memory");
+      bring_queries();
+      for (i32 n = 0; n < blocks; ++n) {
+        const i32 stage = n % kStages, j = (blocks - 1 - n) * 128;
+        const u32 free = u32(n / kStages + 1) & 1u;
+        barrier_wait(k_empty + 8 * stage, free);
+        bring(&p.k, ks + stage * kTile, j, k_full + 8 * stage);
+        barrier_wait(v_empty + 8 * stage, free);
+        bring(&p.v, vs + stage * kTile, j, v_full + 8 * stage);
+      }
+      return;
+    }
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 240;");
   }
-  asm volatile("setmaxnreg.inc.sync.aligned.u32 240;");
   const i32 in_group = t % 128, warp = in_group / 32;
-  const i32 own_row = worker * 64 + warp * 16 + lane / 4;  // and the one 8 below it
-  const i64 row_a = row0 + own_row, row_b = row_a + 8;
+  const i32 own_row = warp * 16 + lane / 4;  // and the one 8 below it
+  const u32 own_queries = qs + (kShort ? 0 : worker * 8192);
+  const i64 row_a = row0 + worker * 64 + own_row, row_b = row_a + 8;
   const f32 unit_scale = $MASKED$ ? 1.44269504089f : f32(p.scale) * 1.44269504089f;
   f32 out[kSize / 2], scores[64], top_a = least<f32>(), top_b = least<f32>(), sum_a = 0.0f, sum_b = 0.0f, shrink_a = 1.0f, shrink_b = 1.0f;
   u32 weights[32];
@@ -95,7 +100,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) prefill(const __grid_consta
     group_begin();
 #pragma unroll
     for (i32 k = 0; k < kSize / 16; ++k) {
-      const u64 a = matrix(qs + (k / 4) * kPanel + worker * 8192 + (k % 4) * 32, 16);
+      const u64 a = matrix(own_queries + (k / 4) * kQueries + (k % 4) * 32, 16);
       const u64 b = matrix(ks + stage * kTile + (k / 4) * kPanel + (k % 4) * 32, 16);
       multiply_scores(scores, a, b, k > 0);
     }
@@ -184,10 +189,10 @@ extern "C" __global__ void __launch_bounds__(384, 1) prefill(const __grid_consta
   score(0);
   group_wait<0>();
   keep(scores);
-  if (lane == 0) barrier_arrive(k_empty);
+  if (!kShort && lane == 0) barrier_arrive(k_empty);
   weigh(blocks - 1);
   pack();
-  for (i32 n = 1; n < blocks; ++n) {
+  for (i32 n = 1; n < (kShort ? 1 : blocks); ++n) {
     const i32 stage = n % kStages, before = (n - 1) % kStages;
     barrier_wait(k_full + 8 * stage, u32(n / kStages) & 1u);
     keep(scores);
@@ -212,8 +217,8 @@ extern "C" __global__ void __launch_bounds__(384, 1) prefill(const __grid_consta
     pack();
   }
   {
-    const i32 last = (blocks - 1) % kStages;
-    barrier_wait(v_full + 8 * last, u32((blocks - 1) / kStages) & 1u);
+    const i32 last = (blocks - 1) % kRings;
+    barrier_wait(v_full + 8 * last, u32((blocks - 1) / kRings) & 1u);
     keep(out);
     group_begin();
     add_values(last);
@@ -232,7 +237,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) prefill(const __grid_consta
   for (i32 i = 0; i < kSize / 8; ++i) {
     const f32 v[4] = {out[4 * i] * part_a, out[4 * i + 1] * part_a, out[4 * i + 2] * part_b, out[4 * i + 3] * part_b};
     odd = odd || (row_a < p.queries && ((v[0] - v[0]) + (v[1] - v[1]) != 0.0f)) || (row_b < p.queries && ((v[2] - v[2]) + (v[3] - v[3]) != 0.0f));
-    const u32 panel = qs + i / 8 * kPanel + u32(own_row) * 128 + lane % 4 * 4;
+    const u32 panel = own_queries + i / 8 * kQueries + u32(own_row) * 128 + lane % 4 * 4;
     const u32 a = panel + ((i % 8) ^ (own_row & 7)) * 16;
     asm volatile("st.shared.b32 [%0], %1;" ::"r"(a), "r"(pair_of(v[0], v[1])) : "memory");
     asm volatile("st.shared.b32 [%0], %1;" ::"r"(a + 1024), "r"(pair_of(v[2], v[3])) : "memory");
@@ -245,48 +250,22 @@ extern "C" __global__ void __launch_bounds__(384, 1) prefill(const __grid_consta
   for (i32 i = in_group; i < 64 * kSize / 8; i += 128) {
     const i32 row = i / (kSize / 8), chunk = i % (kSize / 8);
     if (row0 + worker * 64 + row >= p.queries || chunk * 8 >= p.size) continue;
-    const V4 v = load_shared(qs + chunk / 8 * kPanel + u32(worker * 64 + row) * 128 + ((chunk % 8) ^ (row & 7)) * 16);
+    const V4 v = load_shared(own_queries + chunk / 8 * kQueries + u32(row) * 128 + ((chunk % 8) ^ (row & 7)) * 16);
     *(V4*)(y + row * p.by_row + chunk * 8) = v;
   }
 }
+#if $LONG$
+extern "C" __global__ void __launch_bounds__(384, 1) prefill(const __grid_constant__ PrefillP p) { attend<false>(p); }
+#endif
+#if $SHORT$
+extern "C" __global__ void __launch_bounds__(128, kSize <= 64 ? 3 : 2) prefill_short(const __grid_constant__ PrefillP p) { attend<true>(p); }
+#endif
 }  // namespace prefill
 )device";
 
-// wgmma of 64 rows: sums += a b. Scores take a from shared memory, values from registers.
-std::string wgmma_text(const char* type, int64_t size) {
-  const auto list = [](const char* prefix, int64_t first, int64_t n) {
-    std::string out;
-    for (int64_t i = 0; i < n; ++i) {
-      out += (i == 0 ? "" : ", ") + std::string(prefix) + std::to_string(first + i);
-    }
-    return out;
-  };
-  const auto operands = [](int64_t n) {
-    std::string out;
-    for (int64_t i = 0; i < n; ++i) {
-      out += (i == 0 ? "" : ", ") + ("\"+f\"(d[" + std::to_string(i) + "])");
-    }
-    return out;
-  };
-  const std::string types = std::string(".f32.") + type + "." + type + " ";
-  const int64_t n = size / 2;
-  std::string text =
-      "DEV void multiply_scores(f32 (&d)[64], u64 a, u64 b, int more) {\n"
-      "  asm volatile(\"{\\n.reg .pred p;\\nsetp.ne.b32 p, %66, 0;\\n"
-      "wgmma.mma_async.sync.aligned.m64n128k16" +
-      types + "{" + list("%", 0, 64) + "}, %64, %65, p, 1, 1, 0, 0;\\n}\" : " + operands(64) +
-      " : \"l\"(a), \"l\"(b), \"r\"(more));\n}\n";
-  text += "DEV void multiply_values(f32 (&d)[" + std::to_string(n) + "], const u32* a, u64 b) {\n" +
-          "  asm volatile(\"wgmma.mma_async.sync.aligned.m64n" + std::to_string(size) + "k16" +
-          types + "{" + list("%", 0, n) + "}, {" + list("%", n, 4) + "}, %" +
-          std::to_string(n + 4) + ", 1, 1, 1, 1;\" : " + operands(n) +
-          " : \"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]), \"l\"(b));\n}\n";
-  return text;
-}
-
 int64_t row_tiles(const PrefillShape& s) { return (s.q.length + kRows - 1) / kRows; }
 
-TileMap map_of(Device& device, nef_dtype dtype, const Heads& h, const void* data) {
+TileMap map_of(Device& device, nef_dtype dtype, const Heads& h, const void* data, int64_t rows) {
   Tiles t;
   t.dtype = dtype;
   t.data = data;
@@ -294,7 +273,7 @@ TileMap map_of(Device& device, nef_dtype dtype, const Heads& h, const void* data
   const int64_t steps[4] = {1, h.by_row, h.by_head, h.by_batch};
   std::copy(dims, dims + 4, t.dims);
   std::copy(steps, steps + 4, t.steps);
-  t.rows = kRows;
+  t.rows = static_cast<uint32_t>(rows);
   return device.tile_map(t);
 }
 
@@ -305,18 +284,24 @@ int64_t prefill_width(nef_dtype dtype, int64_t size, const DeviceInfo& device) {
   return size <= 64 ? 64 : 128;
 }
 
-std::string prefill_source(nef_dtype dtype, int64_t width, nef_dtype mask, bool capped) {
+std::string prefill_source(nef_dtype dtype, int64_t width, nef_dtype mask, bool capped,
+                           int64_t keys) {
   const bool bf16 = dtype == NEF_BFLOAT16;
   const nef_dtype kept = mask == 0 ? dtype : mask;
-  return std::string(kBulkText) +
-         fill(kCode, {{"T", memory_type(dtype)},
-                      {"SIZE", std::to_string(width)},
-                      {"M", memory_type(kept)},
-                      {"MASK", kept == NEF_BOOL ? "(ld(p.mask[at]) ? 0.0f : least<f32>())"
-                                                : "f32(ld(p.mask[at]))"},
-                      {"MASKED", mask == 0 && !capped ? "0" : "1"},
-                      {"PAIR", bf16 ? "bf16x2" : "f16x2"},
-                      {"WGMMA", wgmma_text(bf16 ? "bf16" : "f16", width)}});
+  const char* type = bf16 ? "bf16" : "f16";
+  return std::string(kBulkText) + kWarpgroupText +
+         fill(kCode,
+              {{"T", memory_type(dtype)},
+               {"SIZE", std::to_string(width)},
+               {"M", memory_type(kept)},
+               {"MASK", kept == NEF_BOOL ? "(ld(p.mask[at]) ? 0.0f : least<f32>())"
+                                         : "f32(ld(p.mask[at]))"},
+               {"MASKED", mask == 0 && !capped ? "0" : "1"},
+               {"SHORT", keys == NEF_DIM_UNKNOWN || keys <= kKeys ? "1" : "0"},
+               {"LONG", keys == NEF_DIM_UNKNOWN || keys > kKeys ? "1" : "0"},
+               {"PAIR", bf16 ? "bf16x2" : "f16x2"},
+               {"WGMMA", warpgroup_product("multiply_scores", type, kKeys) +
+                             warpgroup_product_of_registers("multiply_values", type, width)}});
 }
 
 int64_t prefill_parts(const PrefillShape& s) {
@@ -327,9 +312,12 @@ size_t prefill_bytes(const PrefillShape& s) { return static_cast<size_t>(prefill
 void launch_prefill(const Run& run, Module& module, nef_dtype dtype, int64_t width,
                     const PrefillShape& s, const void* q, const void* k, const void* v,
                     const void* mask, void* y, void* odd) {
+  const bool few = s.k.length <= kKeys;
+  const int64_t rows = few ? kPrefillPart : kRows;
   Params p;
-  for (const TileMap& map : {map_of(run.device, dtype, s.q, q), map_of(run.device, dtype, s.k, k),
-                             map_of(run.device, dtype, s.v, v)}) {
+  for (const TileMap& map :
+       {map_of(run.device, dtype, s.q, q, rows), map_of(run.device, dtype, s.k, k, kKeys),
+        map_of(run.device, dtype, s.v, v, kKeys)}) {
     for (uint64_t word : map.words) p.add(static_cast<int64_t>(word));
   }
   p.add(y).add(mask).add(odd).add(s.q.heads).add(s.q.heads / s.k.heads);
@@ -338,10 +326,11 @@ void launch_prefill(const Run& run, Module& module, nef_dtype dtype, int64_t wid
   s.y.add_to(p);
   p.add(s.mask_steps.at, 4, 4, 0);
   while (p.bytes() % 64 != 0) p.add(int64_t{0});
-  Grid grid{s.q.batch * s.q.heads * row_tiles(s), 1, 384};
-  const int64_t tile = width * kKeys * 2;
-  grid.shared = static_cast<uint32_t>(1024 + tile * (1 + 2 * kStages) + 8 * (1 + 4 * kStages));
-  run.launch(module, "prefill", grid, p);
+  const int64_t rings = few ? 1 : kStages;
+  Grid grid{s.q.batch * s.q.heads * row_tiles(s) * (kRows / rows), 1, few ? 128u : 384u};
+  grid.shared =
+      static_cast<uint32_t>(1024 + width * 2 * (rows + 2 * rings * kKeys) + 8 * (1 + 4 * rings));
+  run.launch(module, few ? "prefill_short" : "prefill", grid, p);
 }
 
 }  // namespace nef::gpu

@@ -18,8 +18,10 @@ struct PrefillShape {
 // Numbers that the kernel for heads of this size takes a head to have, the rest being zero; 0 =
 // there is no such kernel.
 int64_t prefill_width(nef_dtype dtype, int64_t size, const DeviceInfo& device);
-// `mask`: its dtype, 0 = there is none; `capped`: scores are.
-std::string prefill_source(nef_dtype dtype, int64_t width, nef_dtype mask, bool capped);
+// `mask`: its dtype, 0 = there is none; `capped`: scores are; `keys`: how many, where that is
+// known.
+std::string prefill_source(nef_dtype dtype, int64_t width, nef_dtype mask, bool capped,
+                           int64_t keys);
 // Queries of a part, and parts: those of each head of each batch follow each other.
 constexpr int64_t kPrefillPart = 64;
 int64_t prefill_parts(const PrefillShape& shape);
