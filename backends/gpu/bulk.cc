@@ -47,4 +47,21 @@ DEV f32 largest_of_warp(f32 v) {
 }
 )device";
 
+const char* const kTurnText = R"device(
+// Weights arrive by rows of the contraction; here each output has a row of its own.
+struct TurnP { raw2* o; const raw2* x; i64 rows; i64 columns; };
+NEF_KERNEL(turn_weights, TurnP) {
+  __shared__ raw2 tile[32][33];
+  const i64 across = (p.columns + 31) / 32, tiles = across * ((p.rows + 31) / 32);
+  const i32 tx = i32(threadIdx.x) % 32, ty = i32(threadIdx.x) / 32;
+  for (i64 at = blockIdx.x; at < tiles; at += gridDim.x) {
+    const i64 c0 = at % across * 32, r0 = at / across * 32;
+    for (i32 i = ty; i < 32; i += 8) if (r0 + i < p.rows && c0 + tx < p.columns) tile[i][tx] = p.x[(r0 + i) * p.columns + c0 + tx];
+    __syncthreads();
+    for (i32 i = ty; i < 32; i += 8) if (c0 + i < p.columns && r0 + tx < p.rows) p.o[(c0 + i) * p.rows + r0 + tx] = tile[tx][i];
+    __syncthreads();
+  }
+}
+)device";
+
 }  // namespace nef::gpu

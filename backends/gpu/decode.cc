@@ -291,7 +291,7 @@ class Gemv : public Stage {
     };
     const std::string text = std::string(kGemvText) + (has_tiles() ? kGemvTilesText : "");
     source_ =
-        std::string(kBulkText) +
+        std::string(kBulkText) + kTurnText +
         fill(text.c_str(), {{"T", memory_type(dtype_)},
                             {"HIGH", dtype_ == NEF_BFLOAT16 ? "return f32_of(v & 0xffff0000u);"
                                                             : "return low(v >> 16);"},

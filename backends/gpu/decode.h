@@ -15,8 +15,9 @@ void turn_matrix(Device& device, Module& module, void* to, const void* from, int
 // Attention of one query to many keys; a Slice may make the queries.
 std::unique_ptr<Stage> decode_attention_stage(const Region& region, const DeviceInfo& device);
 
-// Text for copies by the copy engine, and of the products' kernels.
+// Text for copies by the copy engine, of the kernel of `turn_matrix`, and of the products' kernels.
 extern const char* const kBulkText;
+extern const char* const kTurnText;
 extern const char* const kGemvText;
 extern const char* const kGemvTilesText;
 

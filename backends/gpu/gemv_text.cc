@@ -12,20 +12,6 @@ DEV f32 high(u32 v) { $HIGH$ }
 DEV u32 pair_of(f32 a, f32 b) { T x, y; st(x, a); st(y, b); return u32(x.v) | u32(y.v) << 16; }
 // Of two pairs of bfloat16.
 DEV u32 product(u32 a, u32 b) { u32 r; asm("mul.rn.bf16x2 %0, %1, %2;" : "=r"(r) : "r"(a), "r"(b)); return r; }
-// Weights arrive by rows of the contraction; here each output has a row of its own.
-struct TurnP { T* o; const T* x; i64 rows; i64 columns; };
-NEF_KERNEL(turn_weights, TurnP) {
-  __shared__ T tile[32][33];
-  const i64 across = (p.columns + 31) / 32, tiles = across * ((p.rows + 31) / 32);
-  const i32 tx = i32(threadIdx.x) % 32, ty = i32(threadIdx.x) / 32;
-  for (i64 at = blockIdx.x; at < tiles; at += gridDim.x) {
-    const i64 c0 = at % across * 32, r0 = at / across * 32;
-    for (i32 i = ty; i < 32; i += 8) if (r0 + i < p.rows && c0 + tx < p.columns) tile[i][tx] = p.x[(r0 + i) * p.columns + c0 + tx];
-    __syncthreads();
-    for (i32 i = ty; i < 32; i += 8) if (c0 + i < p.columns && r0 + tx < p.rows) p.o[(c0 + i) * p.rows + r0 + tx] = tile[tx][i];
-    __syncthreads();
-  }
-}
 DEV $R$ finish($ARGS$) {
 $BODY$}
 struct GemvP { $O$* y; const T* x; const T* scale; const u8* w[$C$]; const T* scales[$C$]; $EXTERNALS$ i64 rows; i64 n; i64 slots; f64 epsilon; f64 alpha[$C$]; };

@@ -5,6 +5,7 @@
 
 #include "backends/gpu/decode.h"
 #include "backends/gpu/kernel.h"
+#include "backends/gpu/product_tiles.h"
 
 namespace nef::gpu {
 namespace {
@@ -79,18 +80,29 @@ Plan::Plan(Region region, const DeviceInfo& device) : region_(std::move(region))
       if (!is_host_input(node.op, i)) on_device_[v] = true;
     }
   }
-  std::unique_ptr<Stage> whole = gemv_stage(region_, device);
-  if (whole == nullptr) whole = decode_attention_stage(region_, device);
-  if (whole == nullptr) whole = float8_product_stage(region_, device);
-  for (size_t v = 0; whole != nullptr && v < n; ++v) {
-    turned_[v] = whole->wants_turned(static_cast<int32_t>(v));
+  // In the order in which they are asked.
+  Stages ways;
+  for (const auto make :
+       {gemv_stage, decode_attention_stage, float8_product_stage, product_tiles_stage}) {
+    if (auto way = make(region_, device)) ways.push_back(std::move(way));
+  }
+  for (size_t v = 0; v < n; ++v) {
+    turned_[v] = std::any_of(ways.begin(), ways.end(), [v](const auto& way) {
+      return way->wants_turned(static_cast<int32_t>(v));
+    });
   }
   add_stages(device);
   find_between();
-  if (whole == nullptr) return;
-  name_ = std::string(whole->name()) + " or " + name_;
-  stages_.push_back(std::move(whole));
-  has_short_way_ = true;
+  ways_ = ways.size();
+  for (size_t i = ways_; i > 0; --i) name_ = std::string(ways[i - 1]->name()) + " or " + name_;
+  std::move(ways.begin(), ways.end(), std::back_inserter(stages_));
+}
+
+size_t Plan::short_way(const Values& values) const {
+  for (size_t s = stages_.size() - ways_; s < stages_.size(); ++s) {
+    if (stages_[s]->takes(values)) return s;
+  }
+  return kNone;
 }
 
 bool Plan::materialised(int32_t value) const {
@@ -262,9 +274,9 @@ void Plan::find_between() {
 }
 
 size_t Plan::place(const Values& values, char* scratch, char** data, char** stage_scratch) const {
-  if (short_way(values)) {
+  if (const size_t way = short_way(values); way != kNone) {
     if (stage_scratch != nullptr) *stage_scratch = scratch;
-    return stages_.back()->scratch_bytes(values);
+    return stages_[way]->scratch_bytes(values);
   }
   size_t used = 0;
   for (const Between& b : between_) {
@@ -280,7 +292,7 @@ size_t Plan::place(const Values& values, char* scratch, char** data, char** stag
   }
   if (stage_scratch != nullptr) *stage_scratch = scratch + used;
   size_t most = 0;
-  for (size_t s = 0; s < end(values); ++s) {
+  for (size_t s = 0; s < stages_.size() - ways_; ++s) {
     most = std::max(most, stages_[s]->scratch_bytes(values));
   }
   return used + most;

@@ -184,12 +184,13 @@ class Plan {
   Plan(Region region, const DeviceInfo& device);
 
   const Region& region() const { return region_; }
-  // All stages that need code: those of the region in order, then perhaps one that stands for them
-  // all where it takes the shapes at hand.
+  // All stages that need code: those of the region in order, then those of which each stands for
+  // them all where it takes the shapes at hand.
   const Stages& stages() const { return stages_; }
-  size_t begin(const Values& values) const { return short_way(values) ? stages_.size() - 1 : 0; }
-  size_t end(const Values& values) const {
-    return stages_.size() - (has_short_way_ && !short_way(values) ? 1 : 0);
+  // The first stage of a run, and the one behind its last.
+  std::pair<size_t, size_t> range(const Values& values) const {
+    const size_t way = short_way(values);
+    return way == kNone ? std::pair{size_t{0}, stages_.size() - ways_} : std::pair{way, way + 1};
   }
   const std::string& name() const { return name_; }
   bool may_fault() const { return may_fault_; }
@@ -207,9 +208,9 @@ class Plan {
     int32_t output;  // may lie in that output's memory when of the same shape; -1 = none
   };
   void add_stages(const DeviceInfo& device);
-  bool short_way(const Values& values) const {
-    return has_short_way_ && stages_.back()->takes(values);
-  }
+  static constexpr size_t kNone = SIZE_MAX;
+  // The stage that stands for all of them here.
+  size_t short_way(const Values& values) const;
   size_t index_of(const Node& node) const {
     return static_cast<size_t>(&node - region_.nodes.data());
   }
@@ -231,7 +232,8 @@ class Plan {
   std::vector<bool> on_device_, turned_;
   std::vector<Between> between_;
   std::string name_;
-  bool may_fault_ = false, has_short_way_ = false;
+  size_t ways_ = 0;  // stages at the end that stand for all others
+  bool may_fault_ = false;
 };
 
 // Copies elements of `size` bytes: `walk` has the steps of the destination, then of the source.

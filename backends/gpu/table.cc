@@ -249,8 +249,8 @@ void run_stages(const Prepared& p, Stream& stream, const nef_backend_tensor* ten
   const Values values(plan.region(), tensors, data);
   char* stage_scratch = nullptr;
   plan.place(values, static_cast<char*>(scratch), data, &stage_scratch);
-  const size_t end = plan.end(values);
-  for (size_t s = plan.begin(values); s < end; ++s) {
+  const auto [begin, end] = plan.range(values);
+  for (size_t s = begin; s < end; ++s) {
     const Run run{values, p.station.device, stream, stage_scratch, faulting};
     plan.stages()[s]->launch(run, p.code[s] == nullptr ? nullptr : p.code[s]->module.get());
   }
@@ -451,6 +451,7 @@ nef_code prepare(nef_backend_kernel* kernel, const nef_backend_tensor* tensors,
     auto p = std::make_unique<Prepared>(Prepared{k.station, k.plan, k.code, {}});
     const Region& region = k.plan->region();
     p->constants.resize(region.values.size());
+    bool any_turned = false;
     for (size_t i = 0; i < region.values.size(); ++i) {
       const Value& v = region.values[i];
       const bool fixed = v.kind == NEF_VALUE_CONSTANT || v.kind == NEF_VALUE_LITERAL;
@@ -460,13 +461,16 @@ nef_code prepare(nef_backend_kernel* kernel, const nef_backend_tensor* tensors,
       const void* data = v.kind == NEF_VALUE_LITERAL ? v.literal.data() : tensors[i].data;
       Constants::Turn turn;
       if (k.plan->turned(static_cast<int32_t>(i))) {
-        // The stage that wants it so is the last, and has the kernel.
+        any_turned = true;
+        // A stage that wants it so is the last, and has the kernel.
         turn = [&](void* to, const void* from) {
           turn_matrix(k.station.device, *k.code.back()->module, to, from, v.dims[0], v.dims[1]);
         };
       }
       p->constants[i] = k.station.constants.upload(k.station.device, data, bytes, turn);
     }
+    // Kernels that read constants early do not wait for what wrote them.
+    if (any_turned) k.station.device.default_stream().synchronize();
     *out = handle(p.release());
   });
 }

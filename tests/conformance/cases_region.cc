@@ -211,6 +211,60 @@ void add_odd_rows(nef_dtype t, CaseList& out) {
   }
 }
 
+// Products of many rows, which have kernels of their own: sizes that tiles do not divide, every
+// kind of addend, functions behind them, and sums longer than what is under way at once.
+void add_many_rows(nef_dtype t, CaseList& out) {
+  struct Form {
+    const char* what;
+    Dims a;
+    int64_t n;
+  };
+  std::vector<Form> forms = {{"alone", {520, 8}, 1304},
+                             {"bias", {257, 8}, 2120},
+                             {"gelu", {1030, 24}, 776},
+                             {"residual", {2, 130, 72}, 2120},
+                             {"mixed", {257, 40}, 2120}};
+  if (t == NEF_BFLOAT16) forms.push_back({"residual", {257, 456}, 2120});
+  for (const Form& f : forms) {
+    const std::string kind = f.what;
+    const int64_t k = f.a.back();
+    Dims result = f.a;
+    result.back() = f.n;
+    CaseBuilder b("many_rows_" + dims_name(f.a) + "_" + kind);
+    const int32_t x = b.input(make(t, f.a, Fill::Unit, 1));
+    const bool mixed = kind == "mixed";
+    const int32_t w = b.input(make(t, mixed ? Dims{f.n, k} : Dims{k, f.n}, Fill::Unit, 2));
+    int32_t y =
+        mixed ? b.node(NEF_OP_FUSED_MATMUL, {x, w},
+                       attrs(NEF_OP_FUSED_MATMUL).set_int(NEF_FUSED_MATMUL_TRANS_B, 1).build())[0]
+              : b.node(NEF_OP_MATMUL, {x, w})[0];
+    const auto add = [&](int32_t other) { y = b.node(NEF_OP_ADD, {y, other})[0]; };
+    if (kind != "alone") add(b.input(make(t, {f.n}, Fill::Unit, 3)));
+    if (kind == "gelu") b.node(NEF_OP_GELU, {y}, gelu());
+    if (kind == "residual" || mixed) add(b.input(make(t, result, Fill::Unit, 4)));
+    if (mixed) {
+      y = b.node(NEF_OP_MUL, {y, b.input(scalar(t, 0.75))})[0];
+      b.node(NEF_OP_RELU, {y});
+    }
+    out.push_back(finish(b, NEF_REGION_EPILOGUE, {3, 2}));
+  }
+  // What is not finite reaches its row, or its column, and nothing else.
+  constexpr int64_t kRows = 515, kK = 24, kN = 1304;
+  std::vector<double> left(kRows * kK), right(kK * kN);
+  for (size_t i = 0; i < left.size(); ++i) left[i] = 0.25 * static_cast<double>(i % 7) - 0.5;
+  for (size_t i = 0; i < right.size(); ++i) right[i] = 0.25 * static_cast<double>(i % 5) + 0.25;
+  left[128 * kK + 3] = left[514 * kK + 23] = std::numeric_limits<double>::infinity();
+  left[77 * kK + 20] = left[300 * kK] = std::nan("");
+  right[5 * kN + 200] = -std::numeric_limits<double>::infinity();
+  right[23 * kN + 1303] = std::nan("");
+  CaseBuilder b("many_odd_rows");
+  const int32_t x = b.input(values(t, {kRows, kK}, left));
+  const int32_t y = b.node(NEF_OP_MATMUL, {x, b.input(values(t, {kK, kN}, right))})[0];
+  const int32_t sum = b.node(NEF_OP_ADD, {y, b.input(make(t, {kN}, Fill::Unit, 3))})[0];
+  b.node(NEF_OP_GELU, {sum}, gelu());
+  out.push_back(finish(b, NEF_REGION_EPILOGUE, {3, 2}));
+}
+
 // A product with packed weights, and a residual.
 struct PackedWeights {
   nef_dtype dtype;
@@ -348,7 +402,10 @@ CaseList region_cases() {
     add_reductions(t, out);
     add_gated_products(t, out);
     add_odd_rows(t, out);
-    if (t == NEF_FLOAT16 || t == NEF_BFLOAT16) add_packed_products(t, out);
+    if (t == NEF_FLOAT16 || t == NEF_BFLOAT16) {
+      add_packed_products(t, out);
+      add_many_rows(t, out);
+    }
     add_sliced_queries(t, out);
     if (t != NEF_FLOAT64) add_float8_products(t, out);
     add_sliced_rows(t, out);

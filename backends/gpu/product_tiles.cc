@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products of many rows on Hopper's tensor cores, with the elementwise nodes behind them computed
+// before anything is stored. Libraries know few such nodes, and their kernels neither begin before
+// the one in front of them is done nor let the next one begin.
+#include "backends/gpu/product_tiles.h"
+
+#include "backends/gpu/decode.h"
+#include "backends/gpu/warpgroup.h"
+
+namespace nef::gpu {
+namespace {
+
+constexpr int64_t kRows = 128, kDepth = 64;  // of a tile
+constexpr int64_t kCluster = 2;              // blocks that share b
+constexpr int64_t kUnknownRows = 4096;       // taken for granted where only a run knows
+
+int64_t parts_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// What the region is, when it is that.
+struct Parts {
+  const Node* product = nullptr;
+  std::vector<const Node*> tail;
+  int32_t out = -1;
+  nef_dtype dtype = NEF_BFLOAT16;
+  int64_t k = 0, n = 0;
+  bool turn = false;  // b comes by rows of the sum's axis, and is constant
+};
+
+bool plain(const Node& node, bool* trans_b) {
+  const int64_t* attrs = node.attrs();
+  if (!is_product(node.op) || node.has_input(2)) return false;
+  if (node.op == NEF_OP_MATMUL) return true;
+  if (node.op == NEF_OP_GEMM) {
+    *trans_b = nef_attr_int(attrs, NEF_GEMM_TRANS_B, 0) != 0;
+    return nef_attr_int(attrs, NEF_GEMM_TRANS_A, 0) == 0 &&
+           nef_attr_float(attrs, NEF_GEMM_ALPHA, 1) == 1;
+  }
+  *trans_b = nef_attr_int(attrs, NEF_FUSED_MATMUL_TRANS_B, 0) != 0;
+  return nef_attr_int(attrs, NEF_FUSED_MATMUL_TRANS_A, 0) == 0 &&
+         nef_attr_float(attrs, NEF_FUSED_MATMUL_ALPHA, 1) == 1;
+}
+
+bool matches(const Region& region, Parts& parts) {
+  for (const Node& node : region.nodes) {
+    if (is_product(node.op)) {
+      if (parts.product != nullptr) return false;
+      parts.product = &node;
+    } else if (is_elementwise(node.op)) parts.tail.push_back(&node);
+    else return false;
+    for (int32_t v : node.outputs) {
+      if (v < 0 || region.values[static_cast<size_t>(v)].kind != NEF_VALUE_OUTPUT) continue;
+      if (parts.out >= 0) return false;
+      parts.out = v;
+    }
+  }
+  bool trans_b = false;
+  if (parts.product == nullptr || parts.out < 0 || !plain(*parts.product, &trans_b)) return false;
+  const Value &a = region.input(*parts.product, 0), &b = region.input(*parts.product, 1);
+  parts.dtype = a.dtype;
+  const nef_dtype out = region.values[static_cast<size_t>(parts.out)].dtype;
+  if (!is_narrow(a.dtype) || b.dtype != a.dtype || out != a.dtype) return false;
+  if (a.kind == NEF_VALUE_INTERNAL || b.kind == NEF_VALUE_INTERNAL) return false;
+  if (a.rank() < 2 || b.rank() != 2) return false;
+  parts.k = b.dims[trans_b ? 1 : 0];
+  parts.n = b.dims[trans_b ? 0 : 1];
+  parts.turn = !trans_b;
+  const bool known = parts.k != NEF_DIM_UNKNOWN && parts.n != NEF_DIM_UNKNOWN;
+  return known && parts.k > 0 && parts.n > 0 && parts.k % 8 == 0 && parts.n % 8 == 0 &&
+         (trans_b || b.kind == NEF_VALUE_CONSTANT);
+}
+
+// Columns of a tile.
+constexpr int64_t kCuts[] = {192, 128, 96};
+
+// Is there more behind the product than sums?
+bool has_functions(const Parts& parts) {
+  return std::any_of(parts.tail.begin(), parts.tail.end(),
+                     [](const Node* node) { return node->op != NEF_OP_ADD; });
+}
+
+// Cycles of a multiprocessor, by and large: measured on an H200.
+double cycles(int64_t columns, int64_t rows, const Parts& parts, int64_t processors) {
+  const int64_t at_once = std::max<int64_t>(1, processors / kCluster);
+  const int64_t tiles = parts_up(rows, kRows * kCluster) * parts_up(parts.n, columns);
+  const auto rounds = static_cast<double>(parts_up(tiles, at_once));
+  const auto width = static_cast<double>(columns), depth = static_cast<double>(parts.k);
+  // Narrow tiles read more of a and b for each product.
+  const double multiply = (width + 32) * depth / 16;
+  return rounds * (multiply + 400 + width * (has_functions(parts) ? 44 : 22));
+}
+int64_t best_cut(int64_t rows, const Parts& parts, int64_t processors) {
+  return *std::min_element(std::begin(kCuts), std::end(kCuts), [&](int64_t a, int64_t b) {
+    return cycles(a, rows, parts, processors) < cycles(b, rows, parts, processors);
+  });
+}
+
+// Libraries multiply faster where there is enough to multiply, and where there are so few tiles
+// that they cut the sum. What they do not do is to begin before the kernel in front of theirs is
+// done, and most of what stands behind products.
+bool pays(int64_t rows, const Parts& parts, int64_t processors) {
+  constexpr int64_t kLeastRows = 256, kMostDepth = 2048;
+  constexpr double kMostCycles = 60e3;
+  if (rows < kLeastRows || parts.tail.empty()) return false;
+  if (2 * parts_up(rows, kRows) * parts_up(parts.n, 96) < processors) return false;
+  if (has_functions(parts)) return parts.k <= kMostDepth;
+  return cycles(best_cut(rows, parts, processors), rows, parts, processors) <= kMostCycles;
+}
+
+class ProductTiles : public Stage {
+ public:
+  ProductTiles(const Region& region, Parts parts, const DeviceInfo& device)
+      : parts_(std::move(parts)), processors_(device.processors), shared_(device.shared_bytes) {
+    text_ = elementwise_text(region, parts_.tail, parts_.out);
+    find_same(region);
+    const int64_t rows = known_rows(region);
+    columns_ = best_cut(rows < 0 ? kUnknownRows : rows, parts_, processors_);
+    while (stages_ > 2 && shared_bytes() > shared_) --stages_;
+    early_ = region.input(*parts_.product, 1).kind == NEF_VALUE_CONSTANT;
+    make_source();
+  }
+  // What the tail reads beside the product has its dtype, and at most one such tensor its shape.
+  static bool serves(const Region& region, const Parts& parts, const DeviceInfo& device) {
+    const int64_t rows = known_rows(region, parts);
+    if (!pays(rows < 0 ? kUnknownRows : rows, parts, device.processors)) return false;
+    const ElementwiseText text = elementwise_text(region, parts.tail, parts.out);
+    return std::all_of(text.inputs.begin(), text.inputs.end(), [&](int32_t v) {
+      return region.values[static_cast<size_t>(v)].dtype == parts.dtype;
+    });
+  }
+
+  std::string source() const override { return source_; }
+  const char* name() const override { return "product on tensor cores"; }
+  bool wants_turned(int32_t value) const override {
+    return parts_.turn && value == parts_.product->inputs[1];
+  }
+
+  bool takes(const Values& values) const override {
+    const Dims a = values.dims(parts_.product->inputs[0]), y = values.dims(parts_.out);
+    const int64_t rows = a.count(0, a.rank - 1);
+    if (!pays(rows, parts_, processors_)) return false;
+    if (y.count() != rows * parts_.n || y.at[y.rank - 1] != parts_.n) return false;
+    return std::all_of(text_.inputs.begin(), text_.inputs.end(), [&](int32_t v) {
+      if (v == product()) return true;
+      const Dims d = values.dims(v);
+      if (v == same_) return d.rank == y.rank && std::equal(d.at, d.at + d.rank, y.at);
+      const int64_t count = d.count();
+      return count == 1 || (count == parts_.n && d.at[d.rank - 1] == parts_.n);
+    });
+  }
+
+  void launch(const Run& run, Module* module) const override {
+    const Values& values = run.values;
+    const Dims a = values.dims(parts_.product->inputs[0]);
+    const int64_t rows = a.count(0, a.rank - 1);
+    const int64_t row_tiles = parts_up(rows, kRows * kCluster);
+    const int64_t tiles = row_tiles * parts_up(parts_.n, columns_);
+    Params p;
+    add_map(run, p, parts_.product->inputs[0], rows, kRows);
+    add_map(run, p, parts_.product->inputs[1], parts_.n, columns_ / kCluster);
+    p.add(values.data(parts_.out)).add(same_ >= 0 ? values.data(same_) : nullptr);
+    for (int32_t v : text_.inputs) {
+      if (v == product() || v == same_) continue;
+      p.add(values.data(v)).add(int64_t{values.count(v) == 1 ? 0 : 1});
+    }
+    p.add(rows).add(parts_.n).add(parts_up(parts_.k, kDepth)).add(row_tiles).add(tiles);
+    p.add(int64_t{early_});
+    while (p.bytes() % 64 != 0) p.add(int64_t{0});
+    Grid grid{std::min(tiles, processors_ / kCluster) * kCluster, 1, 384};
+    grid.cluster = kCluster;
+    grid.shared = static_cast<uint32_t>(shared_bytes());
+    run.launch(*module, "product_tiles", grid, p);
+  }
+
+ private:
+  // The ring and its barriers, results on their way out, and rows of numbers for the columns.
+  int64_t shared_bytes() const {
+    const int64_t rows_of_columns =
+        std::count_if(text_.inputs.begin(), text_.inputs.end(),
+                      [this](int32_t v) { return v != product() && v != same_; });
+    return 1024 + stages_ * ((kRows + columns_) * kDepth * 2 + 16) + kRows * (columns_ * 2 + 16) +
+           8 * rows_of_columns * columns_ * 2;
+  }
+  int32_t product() const { return parts_.product->outputs[0]; }
+  // Rows of a where they are known before a run, else -1.
+  static int64_t known_rows(const Region& region, const Parts& parts) {
+    const auto& dims = region.input(*parts.product, 0).dims;
+    int64_t rows = 1;
+    for (size_t d = 0; d + 1 < dims.size(); ++d) {
+      if (dims[d] == NEF_DIM_UNKNOWN) return -1;
+      rows *= dims[d];
+    }
+    return rows;
+  }
+  int64_t known_rows(const Region& region) const { return known_rows(region, parts_); }
+  // The tensor of the result's shape that the tail reads.
+  void find_same(const Region& region) {
+    const Value& y = region.values[static_cast<size_t>(parts_.out)];
+    for (int32_t v : text_.inputs) {
+      const Value& x = region.values[static_cast<size_t>(v)];
+      if (v == product() || x.rank() != y.rank() || x.dims != y.dims) continue;
+      same_ = v;
+      return;
+    }
+  }
+
+  void add_map(const Run& run, Params& p, int32_t value, int64_t rows, int64_t box) const {
+    Tiles t;
+    t.dtype = parts_.dtype;
+    t.data = run.values.data(value);
+    t.rows = static_cast<uint32_t>(box);
+    const int64_t dims[4] = {parts_.k, rows, 1, 1};
+    const int64_t steps[4] = {1, parts_.k, parts_.k * rows, parts_.k * rows};
+    std::copy(dims, dims + 4, t.dims);
+    std::copy(steps, steps + 4, t.steps);
+    for (uint64_t word : run.device.tile_map(t).words) p.add(static_cast<int64_t>(word));
+  }
+
+  void make_source() {
+    std::string arguments, externals, bring, declare, loads, first, second;
+    int k = 0;
+    for (size_t i = 0; i < text_.inputs.size(); ++i) {
+      const int32_t v = text_.inputs[i];
+      const std::string comma = i == 0 ? "" : ", ";
+      arguments += comma + "f32 x" + std::to_string(i);
+      if (v == product()) {
+        first += comma + "sum0";
+        second += comma + "sum1";
+        continue;
+      }
+      std::string pair = "same[j][e]";
+      if (v != same_) {
+        const std::string e = std::to_string(k++);
+        externals += "const T* e" + e + "; i64 f" + e + "; ";
+        bring += "bring_columns(p.e" + e + ", p.f" + e + ", " + e + ");\n      ";
+        declare += "u32 l" + e + "[kTogether];\n          ";
+        loads += "l" + e + "[j] = load4(columns + " + e +
+                 " * kN * 2 + lane % 4 * 4 + (g + j) * 16);\n            ";
+        pair = "l" + e + "[j]";
+      }
+      first += comma + "first(" + pair + ")";
+      second += comma + "second(" + pair + ")";
+    }
+    const char* type = parts_.dtype == NEF_BFLOAT16 ? "bf16" : "f16";
+    source_ = std::string(kBulkText) + kWarpgroupText + kTurnText +
+              fill(kProductTilesText, {{"WGMMA", warpgroup_product("multiply", type, columns_)},
+                                       {"T", memory_type(parts_.dtype)},
+                                       {"TYPE", type},
+                                       {"N", std::to_string(columns_)},
+                                       {"STAGES", std::to_string(stages_)},
+                                       {"CLUSTER", std::to_string(kCluster)},
+                                       {"SAME", same_ >= 0 ? "true" : "false"},
+                                       {"EXTERNALS", externals},
+                                       {"COLUMNS", std::to_string(k)},
+                                       {"BRING", bring},
+                                       {"DECLARE", declare},
+                                       {"LOADS", loads},
+                                       {"ARGS", arguments},
+                                       {"BODY", text_.body},
+                                       {"FIRST", first},
+                                       {"SECOND", second}});
+  }
+
+  const Parts parts_;
+  const int64_t processors_, shared_;
+  ElementwiseText text_;
+  int32_t same_ = -1;
+  int64_t columns_ = 0;
+  int64_t stages_ = 8;
+  bool early_ = false;
+  std::string source_;
+};
+
+}  // namespace
+
+std::unique_ptr<Stage> product_tiles_stage(const Region& region, const DeviceInfo& device) {
+  Parts parts;
+  if (!device.warpgroups || !matches(region, parts)) return nullptr;
+  if (!ProductTiles::serves(region, parts, device)) return nullptr;
+  return std::make_unique<ProductTiles>(region, std::move(parts), device);
+}
+
+}  // namespace nef::gpu
