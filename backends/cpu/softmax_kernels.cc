@@ -127,8 +127,65 @@ void long_row(const float* x, int64_t n, int64_t part, float* y) {
   }
 }
 
+// The first `left` of a vector, `other` behind them.
+template <class V>
+HWY_INLINE V load_first(const float* x, int64_t left, V other) {
+  const Tag d;
+  if (left >= static_cast<int64_t>(hn::Lanes(d))) return hn::LoadU(d, x);
+  return left > 0 ? hn::LoadNOr(other, d, x, static_cast<size_t>(left)) : other;
+}
+template <class V>
+HWY_INLINE void store_first(V v, int64_t left, float* y) {
+  const Tag d;
+  if (left >= static_cast<int64_t>(hn::Lanes(d))) hn::StoreU(v, d, y);
+  else if (left > 0) hn::StoreN(v, d, y, static_cast<size_t>(left));
+}
+
+// Eight vectors at most stay in registers until they are weights: rows so short wait for what goes
+// across a vector, unless the next ones are under way meanwhile.
+constexpr int64_t kRowVectors = 8;
+#define NEF_EACH(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
+#define NEF_FOLD(op, v) op(op(op(v##0, v##1), op(v##2, v##3)), op(op(v##4, v##5), op(v##6, v##7)))
+void short_row(const float* x, int64_t n, float* y) {
+  const Tag d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  const auto high = hn::Inf(d), low = hn::Neg(high);
+#define NEF_LOAD(i) auto v##i = load_first(x + i * lanes, n - i * lanes, low);
+  NEF_EACH(NEF_LOAD)
+#undef NEF_LOAD
+  const auto most = hn::MaxOfLanes(d, NEF_FOLD(hn::Max, v));
+#define NEF_LEAST(i) const auto least##i = load_first(x + i * lanes, n - i * lanes, high);
+  NEF_EACH(NEF_LEAST)
+#undef NEF_LEAST
+  const auto least = hn::Sub(NEF_FOLD(hn::Min, least), most);
+#define NEF_PLAIN(i) v##i = exp_plain_weight(d, hn::Sub(v##i, most));
+#define NEF_ANY(i) v##i = exp_below_89(d, hn::Sub(v##i, most));
+  if (hn::AllTrue(d, hn::Ge(least, hn::Set(d, kLeastPlainWeight)))) {
+    NEF_EACH(NEF_PLAIN)
+  } else {
+    NEF_EACH(NEF_ANY)
+  }
+#undef NEF_ANY
+#undef NEF_PLAIN
+  // What is no element weighs nothing.
+#define NEF_KEEP(i)                                                                              \
+  if (n - i * lanes < lanes) {                                                                   \
+    v##i =                                                                                       \
+        hn::IfThenElseZero(hn::FirstN(d, static_cast<size_t>(HWY_MAX(n - i * lanes, 0))), v##i); \
+  }
+  NEF_EACH(NEF_KEEP)
+#undef NEF_KEEP
+  const auto factor = hn::Div(hn::Set(d, 1.0f), hn::SumOfLanes(d, NEF_FOLD(hn::Add, v)));
+#define NEF_STORE(i) store_first(hn::Mul(v##i, factor), n - i * lanes, y + i * lanes);
+  NEF_EACH(NEF_STORE)
+#undef NEF_STORE
+}
+#undef NEF_FOLD
+#undef NEF_EACH
+
 void row_of_floats(const float* x, int64_t n, float* y) {
   constexpr int64_t kShort = 8192, kPart = 2048;
+  if (n <= kRowVectors * static_cast<int64_t>(hn::Lanes(Tag()))) return short_row(x, n, y);
   if (n > kShort) return long_row(x, n, std::max(kPart, (n + 63) / 64), y);
   const Range r = range(x, n);
   const float factor = 1 / weigh_part(x, n, r.least, r.most, y);

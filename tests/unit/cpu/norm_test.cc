@@ -115,10 +115,11 @@ TEST(Softmax, EveryAxisAndLength) {
   }
 }
 
-// Long rows go part by part, in which the largest element so far may rise, fall or be missing.
-TEST(Softmax, LongRows) {
+// Short rows stay in registers, eight vectors at most; long ones go part by part, in which the
+// largest element so far may rise, fall or be missing.
+TEST(Softmax, ShortAndLongRows) {
   for_each_target([] {
-    for (int64_t n : {8192, 8193, 20001, 200003}) {
+    for (int64_t n : {1, 15, 16, 17, 32, 33, 63, 100, 127, 128, 129, 8192, 8193, 20001, 200003}) {
       for (int kind = 0; kind < 4; ++kind) {
         std::vector<float> x = random_floats(n, 3);
         for (int64_t i = 0; i < n; ++i) {
