@@ -143,6 +143,69 @@ void row(const ConvTile<T>& t, int64_t columns, const uint64_t* keep) {
   }
 }
 
+// Four rows by V vectors, from `row` and `col` on. A row of x is read once for all rows of the
+// result that lie over it.
+constexpr int kSharing = 4;
+template <int V, typename T>
+HWY_NOINLINE void depthwise_tile(const DepthwiseRows<T>& t, int64_t row, int64_t col) {
+  const GemmTag<T> d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  const auto start = hn::Set(d, t.bias);
+#define NEF_EACH(X) X(0) X(1) X(2) X(3)
+#define NEF_DECLARE(i) auto p##i = start, q##i = start, u##i = start, v##i = start;
+  NEF_EACH(NEF_DECLARE)
+#undef NEF_DECLARE
+  for (int64_t r = 0; r < kSharing - 1 + t.tall; ++r) {
+    for (int64_t k = 0; k < t.wide; ++k) {
+      const T* HWY_RESTRICT x = t.x + t.offsets[k] + (row + r) * t.width + col;
+      const T* HWY_RESTRICT weight = t.weights + k;
+      const auto a = hn::LoadU(d, x), b = hn::LoadU(d, x + lanes);
+      const auto e = hn::LoadU(d, x + (V > 2 ? 2 * lanes : 0));
+      const auto f = hn::LoadU(d, x + (V > 2 ? 3 * lanes : 0));
+#define NEF_STEP(i)                                      \
+  if (r >= i && r - i < t.tall) {                        \
+    const auto w = hn::Set(d, weight[(r - i) * t.wide]); \
+    p##i = hn::MulAdd(w, a, p##i);                       \
+    q##i = hn::MulAdd(w, b, q##i);                       \
+    if constexpr (V > 2) u##i = hn::MulAdd(w, e, u##i);  \
+    if constexpr (V > 2) v##i = hn::MulAdd(w, f, v##i);  \
+  }
+      NEF_EACH(NEF_STEP)
+#undef NEF_STEP
+    }
+  }
+  const auto store = [d, lanes](auto v, int64_t left, T* c) HWY_ATTR {
+    if (left >= lanes) hn::StoreU(v, d, c);
+    else if (left > 0) hn::StoreN(v, d, c, static_cast<size_t>(left));
+  };
+  const int64_t left = t.columns - col;
+#define NEF_STORE(i)                                                   \
+  {                                                                    \
+    T* c = t.c + (row + i) * t.columns + col;                          \
+    store(p##i, left, c);                                              \
+    store(q##i, left - lanes, c + lanes);                              \
+    if constexpr (V > 2) store(u##i, left - 2 * lanes, c + 2 * lanes); \
+    if constexpr (V > 2) store(v##i, left - 3 * lanes, c + 3 * lanes); \
+  }
+  NEF_EACH(NEF_STORE)
+#undef NEF_STORE
+#undef NEF_EACH
+}
+
+// As many vectors as the registers hold; the last tile of rows overlaps the one before.
+template <typename T>
+void depthwise(const DepthwiseRows<T>& t) {
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(GemmTag<T>()));
+  for (int64_t col = 0; col < t.columns;) {
+    const bool four = kMr > 6 && t.columns - col > 2 * lanes;
+    for (int64_t r = 0; r < t.rows; r += kSharing) {
+      const int64_t row = HWY_MIN(r, t.rows - kSharing);
+      four ? depthwise_tile<4>(t, row, col) : depthwise_tile<2>(t, row, col);
+    }
+    col += (four ? 4 : 2) * lanes;
+  }
+}
+
 // n elements of x, every second one; the other lanes are zeros.
 template <class D, typename T = hn::TFromD<D>>
 HWY_INLINE hn::Vec<D> load_even(D d, const T* HWY_RESTRICT x, int64_t n) {
@@ -243,6 +306,7 @@ const ConvOps<T>& ops() {
   static const ConvOps<T> table = {static_cast<int64_t>(hn::Lanes(GemmTag<T>())),
                                    run_tile<T>,
                                    row<T>,
+                                   depthwise<T>,
                                    stage<T>,
                                    stage_pairs<T>,
                                    interleave<T>};

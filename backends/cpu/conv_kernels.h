@@ -24,6 +24,19 @@ struct ConvTile {
   int64_t ldc = 0;
 };
 
+// Rows of a depthwise convolution, next to each other: several at a time share what they read.
+template <typename T>
+struct DepthwiseRows {
+  const T* weights = nullptr;  // [tall][wide]
+  const T* x = nullptr;
+  const int64_t* offsets = nullptr;  // of the kernel positions in the first row of the kernel
+  int64_t tall = 1, wide = 1;
+  int64_t width = 0;  // from one row of x to the next, which the next row of the kernel reads
+  int64_t rows = 0, columns = 0;
+  T bias = 0;
+  T* c = nullptr;
+};
+
 // Rows of a plane for the stage: dst[begin + i] = src[i * stride] for i < count, zeros before and
 // up to `width`. A few vectors behind the last row are written too.
 template <typename T>
@@ -59,6 +72,8 @@ struct ConvOps {
   // One row of `columns`, with `keep` for each vector of them. Up to a vector of input behind is
   // read.
   void (*row)(const ConvTile<T>& tile, int64_t columns, const uint64_t* keep);
+  // Four rows or more. Up to four vectors of input behind are read.
+  void (*depthwise)(const DepthwiseRows<T>& rows);
   void (*stage)(const StageRows<T>& rows);
   void (*stage_pairs)(const StagePairs<T>& rows);
   void (*interleave)(const T* a, const T* b, int64_t n, T* y);  // a[0] b[0] a[1] b[1] ...

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "engine/ir/attrs.h"
+#include "tests/unit/cpu/each_target.h"
 #include "tests/unit/cpu/region_runner.h"
 
 namespace nef::cpu_test {
@@ -125,6 +126,30 @@ TEST(Conv, GroupsAndDepthwise) {
       check(p, true);
     }
   }
+}
+
+// Rows of a depthwise convolution that share what they read: tiles of four that overlap, strips of
+// columns with a rest, kernels taller than a tile.
+TEST(Conv, DepthwiseRowsShareTheirInput) {
+  for_each_target([] {
+    for (int64_t height : {4, 5, 9, 23}) {
+      for (int64_t width : {17, 31, 33, 65, 100}) {
+        for (int64_t kernel : {2, 3, 5, 7}) {
+          if (kernel > height) continue;
+          Plan p;
+          p.batch = 2;
+          p.channels = p.groups = 3;
+          p.filters = 6;
+          p.height = height;
+          p.width = width;
+          p.kernel = kernel;
+          p.pad = kernel / 2;
+          check(p, width == 33);
+          if (testing::Test::HasFatalFailure()) return;
+        }
+      }
+    }
+  });
 }
 
 TEST(Conv, FewOutputPositions) {
