@@ -5,6 +5,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -245,7 +246,7 @@ class Program {
     nef_tensor_release(y);
     return out;
   }
-  // Seconds that copies between devices take, from the trace of a run.
+  // Seconds that copies between devices take while nothing else goes on, from the trace of a run.
   double copy_seconds(int runs = 20) {
     std::vector<double> samples;
     for (int i = 0; i < runs; ++i) {
@@ -293,13 +294,31 @@ class Program {
   }
 
  private:
-  // Durations of the events of that category, which stand before it.
+  // Seconds in which copies were going on and no kernel was.
   static double copies_in(const std::string& json) {
-    const std::string copy = "\"cat\":\"copy\"", duration = "\"dur\":";
+    struct Span {
+      double begin, end;
+      bool copy;
+    };
+    const auto number = [&](size_t before, const char* key) {
+      return std::atof(json.c_str() + json.rfind(key, before) + std::strlen(key));
+    };
+    std::vector<Span> spans;
+    const std::string category = "\"cat\":\"";
+    for (size_t at = json.find(category); at != std::string::npos;
+         at = json.find(category, at + 1)) {
+      const double begin = number(at, "\"ts\":"), duration = number(at, "\"dur\":");
+      spans.push_back(
+          {begin, begin + duration, json.compare(at + category.size(), 4, "copy") == 0});
+    }
     double seconds = 0;
-    for (size_t at = json.find(copy); at != std::string::npos; at = json.find(copy, at + 1)) {
-      const size_t begin = json.rfind(duration, at);
-      seconds += 1e-6 * std::atof(json.c_str() + begin + duration.size());
+    for (const Span& c : spans) {
+      if (!c.copy) continue;
+      double alone = c.end - c.begin;
+      for (const Span& k : spans) {
+        if (!k.copy) alone -= std::max(0.0, std::min(c.end, k.end) - std::max(c.begin, k.begin));
+      }
+      seconds += 1e-6 * alone;
     }
     return seconds;
   }

@@ -148,6 +148,8 @@ class Device {
   // Host memory that copies reach without a detour; null where there is none.
   virtual void* host_alloc(size_t) { return nullptr; }
   virtual void host_free(void*) {}
+  // Queued on the stream; `dst` is memory of host_alloc.
+  virtual void copy_to_host(void* dst, const void* src, size_t bytes, Stream& stream) = 0;
   virtual void copy_on_device(void* dst, const void* src, size_t bytes, Stream& stream) = 0;
   virtual void evict() = 0;
   virtual uint64_t memory_available() = 0;

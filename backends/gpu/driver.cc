@@ -332,6 +332,11 @@ void DriverDevice::stage_out(char* dst, char* src, size_t bytes, void* stream) {
   }
 }
 
+void DriverDevice::copy_to_host(void* dst, const void* src, size_t bytes, Stream& stream) {
+  const Current current(*this);
+  check(calls_.to_host(dst, const_cast<void*>(src), bytes, raw(stream)), "a copy to the host");
+}
+
 void DriverDevice::copy_on_device(void* dst, const void* src, size_t bytes, Stream& stream) {
   half_taken = nullptr;
   const Current current(*this);

@@ -89,6 +89,7 @@ class DriverDevice : public Device {
   void copy(void* dst, const void* src, size_t bytes, nef_copy_kind kind) override;
   void* host_alloc(size_t bytes) override;
   void host_free(void* ptr) override;
+  void copy_to_host(void* dst, const void* src, size_t bytes, Stream& stream) override;
   void copy_on_device(void* dst, const void* src, size_t bytes, Stream& stream) override;
   void note_copy(void* dst, const void* src, size_t bytes) override;
   void evict() override;

@@ -396,6 +396,13 @@ nef_code Backend::stream_wait(int32_t device, nef_backend_stream* stream, nef_ba
   });
 }
 
+nef_code Backend::stream_copy(int32_t device, nef_backend_stream* stream, void* dst,
+                              const void* src, size_t bytes, nef_backend_error* err) {
+  return guarded(err, [&] {
+    state_->station(device).device.copy_to_host(dst, src, bytes, *own(stream)->stream);
+  });
+}
+
 nef_code Backend::record_begin(int32_t device, nef_backend_error* err) {
   return guarded(err, [&] {
     Station& station = state_->station(device);

@@ -30,6 +30,8 @@ class Backend {
   nef_code stream_create(int32_t device, nef_backend_stream** out, nef_backend_error* err);
   nef_code stream_wait(int32_t device, nef_backend_stream* stream, nef_backend_stream* other,
                        nef_backend_error* err);
+  nef_code stream_copy(int32_t device, nef_backend_stream* stream, void* dst, const void* src,
+                       size_t bytes, nef_backend_error* err);
   nef_code record_begin(int32_t device, nef_backend_error* err);
   nef_code record_end(int32_t device, nef_backend_recording** out, nef_backend_error* err);
   nef_code host_alloc(int32_t device, size_t bytes, void** out, nef_backend_error* err);
@@ -79,6 +81,10 @@ nef_backend make_table(const char* name, const char* version) {
   };
   t.stream_wait = [](int32_t d, nef_backend_stream* stream, nef_backend_stream* other,
                      nef_backend_error* err) { return get().stream_wait(d, stream, other, err); };
+  t.stream_copy = [](int32_t d, nef_backend_stream* stream, void* dst, const void* src, size_t n,
+                     nef_backend_error* err) {
+    return get().stream_copy(d, stream, dst, src, n, err);
+  };
   t.record_begin = [](int32_t d, nef_backend_error* err) { return get().record_begin(d, err); };
   t.record_end = [](int32_t d, nef_backend_recording** out, nef_backend_error* err) {
     return get().record_end(d, out, err);

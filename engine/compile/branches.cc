@@ -20,15 +20,6 @@ constexpr double kFilledSeconds = 1e-5;  // a launch that takes longer fills the
 constexpr double kBranchSeconds = 4e-6;  // of a stream that joins in: two events
 constexpr double kTensorCores = 8;       // 16-bit products, beside float32
 
-uint16_t most_streams(const Options& options) {
-  const char* text = std::getenv("NEF_GPU_STREAMS");
-  if (text == nullptr) return options.streams;
-  unsigned n = 0;
-  const auto [end, error] = std::from_chars(text, text + std::strlen(text), n);
-  const bool number = error == std::errc() && *end == '\0' && n >= 1;
-  return number ? static_cast<uint16_t>(std::min<unsigned>(n, options.streams)) : options.streams;
-}
-
 bool has_streams(const plan::Device& d) {
   const nef_backend& b = *d.backend;
   return !d.host_memory() && b.stream_create != nullptr && b.stream_destroy != nullptr &&
@@ -216,6 +207,15 @@ class Branches {
 };
 
 }  // namespace
+
+uint16_t most_streams(const Options& options) {
+  const char* text = std::getenv("NEF_GPU_STREAMS");
+  if (text == nullptr) return options.streams;
+  unsigned n = 0;
+  const auto [end, error] = std::from_chars(text, text + std::strlen(text), n);
+  const bool number = error == std::errc() && *end == '\0' && n >= 1;
+  return number ? static_cast<uint16_t>(std::min<unsigned>(n, options.streams)) : options.streams;
+}
 
 void form_branches(Program& p) {
   // Steps side by side on threads of the host share the first stream; late sizes move memory.

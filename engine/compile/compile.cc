@@ -170,19 +170,11 @@ std::vector<Failure> compile_regions(const Program& p, const Environment& env,
 // Binds the kernels to the constants. Returns the first region whose device has no room for its.
 std::optional<Failure> prepare_kernels(const Program& p, std::vector<Made>& made) {
   RegionDesc desc;
-  std::vector<nef_backend_tensor> values;
   for (uint32_t r = 0; r < made.size(); ++r) {
     if (made[r].kernel == nullptr || made[r].prepared != nullptr) continue;
     desc.set(*p.graph, p.regions, p.regions.list[r], p.options.precision);
-    values.clear();
-    for (size_t i = 0; i < desc.values().size(); ++i) {
-      const nef_backend_value& v = desc.view().values[i];
-      const bool constant = v.kind == NEF_VALUE_CONSTANT || v.kind == NEF_VALUE_LITERAL;
-      values.push_back(
-          {constant ? p.graph->constant_data(desc.values()[i].value)->data() : nullptr, v.dims});
-    }
     try {
-      made[r].prepared = std::make_unique<Prepared>(made[r].kernel, values);
+      made[r].prepared = std::make_unique<Prepared>(made[r].kernel, constants_of(*p.graph, desc));
     } catch (const Error& e) {
       return failure(p, r, "preparation", e);
     }
@@ -305,6 +297,17 @@ void compile_blocks(Program& p, const Environment& env, const std::vector<uint16
 
 }  // namespace
 
+std::vector<nef_backend_tensor> constants_of(const Graph& graph, const RegionDesc& desc) {
+  std::vector<nef_backend_tensor> values;
+  for (size_t i = 0; i < desc.values().size(); ++i) {
+    const nef_backend_value& v = desc.view().values[i];
+    const bool constant = v.kind == NEF_VALUE_CONSTANT || v.kind == NEF_VALUE_LITERAL;
+    values.push_back(
+        {constant ? graph.constant_data(desc.values()[i].value)->data() : nullptr, v.dims});
+  }
+  return values;
+}
+
 bool is_out_of_memory(nef_code code) {
   return code == NEF_DEVICE_OUT_OF_MEMORY || code == NEF_OUT_OF_MEMORY;
 }
@@ -354,6 +357,7 @@ std::shared_ptr<const Program> compile(std::shared_ptr<const Graph> graph, Optio
   lower(*p);
   form_waves(*p);
   form_branches(*p);
+  form_pieces(*p, env);
   for (Step& s : p->steps) {
     if (s.kind != Step::Kind::Launch && s.kind != Step::Kind::Size) continue;
     const NodeId root = p->regions.root(p->regions.list[s.region]);

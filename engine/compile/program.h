@@ -87,6 +87,14 @@ struct StepValue {
   uint32_t slot;      // ir::kNone for internal values
 };
 
+// A copy to the host, and the launch behind it, which reads what is copied row by row: both go in
+// pieces, so that one computes while the next is on its way.
+struct InPieces {
+  uint32_t copy;           // step; the launch is the next one
+  std::vector<bool> rows;  // per value of the launch: does it have the rows as its first axis?
+  std::unique_ptr<Prepared> kernel;  // for any number of rows
+};
+
 // A graph made ready for the devices at hand. Immutable; shared by threads and runs.
 struct Program {
   std::shared_ptr<const ir::Graph> source;  // as given
@@ -106,7 +114,8 @@ struct Program {
   ir::Array<uint32_t> wave;       // per step, ascending: steps of one wave may run side by side
   std::vector<uint16_t> streams;  // per device: how many its steps use; empty = one each
   std::vector<StreamWait> waits;
-  std::vector<Event> events;  // fallbacks taken while compiling
+  std::vector<InPieces> in_pieces;  // in order
+  std::vector<Event> events;        // fallbacks taken while compiling
   uint64_t packed_bytes = 0;
   uint32_t transfer_count = 0;
 };
@@ -156,6 +165,13 @@ void form_waves(Program& program);
 // first stream, and end there: it is one wave, so that none of its steps shares memory with what
 // another one needs.
 void form_branches(Program& program);
+
+// Finds copies to the host that can go in pieces; after form_branches.
+void form_pieces(Program& program, const Environment& env);
+// Most streams of a device that a program uses: by its options, or fewer by NEF_GPU_STREAMS.
+uint16_t most_streams(const Options& options);
+// What a kernel is bound to: the data of a region's constants and literals.
+std::vector<nef_backend_tensor> constants_of(const ir::Graph& graph, const RegionDesc& desc);
 
 // Does the step write its i-th value? It reads all others.
 bool writes(const Program& program, const Step& step, uint32_t i);

@@ -59,6 +59,14 @@ void RegionDesc::set(const Graph& graph, const optimize::Regions& regions,
            abi_nodes_.data()};
 }
 
+void RegionDesc::forget_first_dims(const std::vector<bool>& of) {
+  size_t first = 0;
+  for (size_t i = 0; i < abi_values_.size(); ++i) {
+    if (of[i]) dims_[first] = NEF_DIM_UNKNOWN;
+    first += static_cast<size_t>(abi_values_[i].rank);
+  }
+}
+
 std::string RegionDesc::key() const {
   std::string out;
   out.reserve(64 + 48 * abi_values_.size() + 48 * abi_nodes_.size());

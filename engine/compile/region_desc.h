@@ -18,6 +18,9 @@ class RegionDesc {
   void set(const ir::Graph& graph, const optimize::Regions& regions, const optimize::Region& region,
            nef_precision precision);
 
+  // Any number stands for the first dim of those values.
+  void forget_first_dims(const std::vector<bool>& of);
+
   const nef_backend_region& view() const { return view_; }
   // Graph value behind each region value.
   std::span<const optimize::RegionValue> values() const { return values_; }

@@ -176,9 +176,7 @@ void Executor::run_step(const Frame& frame, uint32_t index) const {
       return frame.streams.wait(*program_, step, step.first_wait + step.waits_before,
                                 step.waits_after);
     }
-    const ir::NodeId root = program_->regions.root(program_->regions.list[step.region]);
-    fail(code, ir::spec(program_->graph->op(root)).snake,
-         cat(program_->graph->node_label(root), " on ", device.name, ": ", message));
+    fail_launch(step, code, message);
   }
   const compile::StepValue* sv = program_->step_values.data() + step.first_value;
   const Slot& from = program_->slots[sv[0].slot];
@@ -195,6 +193,13 @@ void Executor::run_step(const Frame& frame, uint32_t index) const {
       device.index, values[1].data, values[0].data, bytes,
       from.space == 0 ? NEF_COPY_HOST_TO_DEVICE : NEF_COPY_DEVICE_TO_HOST, &err);
   if (code != NEF_OK) fail(code, "copy", cat(device.name, ": ", message));
+}
+
+void Executor::fail_launch(const Step& step, nef_code code, const char* message) const {
+  const ir::NodeId root = program_->regions.root(program_->regions.list[step.region]);
+  fail(code, ir::spec(program_->graph->op(root)).snake,
+       cat(program_->graph->node_label(root), " on ", program_->devices[step.device]->name, ": ",
+           message));
 }
 
 // A copy that each replay shall make again.
@@ -237,7 +242,7 @@ void Executor::walk(const Run& run) {
   const int32_t branches = program_->options.parallel_branches;
   const ThreadLimit limit(control.threads);
   const FlushSubnormals mode(program_->options.precision == NEF_PRECISION_FAST);
-  size_t sequence = 0;
+  size_t sequence = 0, in_pieces = 0;
   for (uint32_t s = 0; s < count;) {
     if (control.cancel != nullptr && control.cancel->load(std::memory_order_relaxed)) {
       fail(NEF_CANCELLED, "run", cat("cancelled before step ", s, " of ", count));
@@ -248,6 +253,14 @@ void Executor::walk(const Run& run) {
       run_sequence(frame, frame.sequences[sequence], frame.recorded[sequence]);
       s = frame.sequences[sequence++].end;
       continue;
+    }
+    if (in_pieces < program_->in_pieces.size() && program_->in_pieces[in_pieces].copy == s) {
+      const compile::InPieces& p = program_->in_pieces[in_pieces++];
+      if (goes_in_pieces(frame, p)) {
+        run_pieces(frame, p, control);
+        s += 2;
+        continue;
+      }
     }
     uint32_t end = s + 1;
     while (end < count && program_->wave[end] == program_->wave[s]) ++end;
@@ -267,7 +280,7 @@ void Executor::walk(const Run& run) {
 // What a step has queued counts as its time. A copy to the host has been waited for.
 void Executor::wait_for(const Frame& frame, uint32_t index) const {
   const Step& step = program_->steps[index];
-  if (step.stream != 0) return frame.streams.synchronize(step);
+  if (step.stream != 0) return frame.streams.synchronize(step.device, step.stream);
   if (step.kind == Step::Kind::Copy) {
     const uint32_t to = program_->step_values[step.first_value + 1].slot;
     if (program_->slots[to].space == 0) return;

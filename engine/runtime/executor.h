@@ -97,6 +97,8 @@ class Executor {
     std::vector<Sequence> sequences;
     std::vector<Recorded> recorded;  // per sequence, of these arenas
     Streams streams;
+    std::vector<nef_backend_tensor> piece;  // a launch's values, cut
+    std::vector<int64_t> piece_dims;
     const Binding& bound(Level k) const { return k == 0 ? *binding : *later[k - 1]; }
   };
   // What one execution is about.
@@ -145,6 +147,14 @@ class Executor {
   void hold(const Run& run, const compile::Step& step, std::span<TensorResult> results);
   size_t copied_bytes(const Frame& frame, const compile::Step& step) const;
   void run_step(const Frame& frame, uint32_t step) const;
+  [[noreturn]] void fail_launch(const compile::Step& step, nef_code code,
+                                const char* message) const;
+  // In run_pieces.cc.
+  void cut(Frame& frame, const compile::InPieces& p, int64_t begin, int64_t end) const;
+  bool goes_in_pieces(Frame& frame, const compile::InPieces& p) const;
+  void run_pieces(Frame& frame, const compile::InPieces& p, const RunControl& control) const;
+  void launch_piece(const Frame& frame, const compile::InPieces& p,
+                    const compile::Step& launch) const;
   void note_copy(const Frame& frame, uint32_t step) const;
   void run_sequence(Frame& frame, const Sequence& steps, Recorded& recorded) const;
   void walk(const Run& run);

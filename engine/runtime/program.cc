@@ -83,7 +83,7 @@ void Program::recover(const Error& error, std::span<const TensorArg> inputs,
                       std::span<TensorResult> outputs, const RunControl& control,
                       const std::shared_ptr<Executor>& executor) {
   // Branches side by side take more memory than one behind the other, which is no fallback.
-  if (is_out_of_memory(error.code()) && !executor->program().streams.empty()) {
+  if (is_out_of_memory(error.code()) && !executor->program().waits.empty()) {
     leave_streams(error, *executor);
     const std::shared_ptr<Executor> next = this->executor();
     try {

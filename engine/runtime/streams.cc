@@ -59,8 +59,26 @@ void Streams::wait(const compile::Program& p, const compile::Step& step, uint32_
   }
 }
 
-void Streams::synchronize(const compile::Step& step) const {
-  const Entry& e = by_device_[step.device][step.stream - 1u];
+void Streams::branch_off(const compile::Program& p, const compile::Step& step,
+                         uint16_t count) const {
+  const plan::Device& device = *p.devices[step.device];
+  for (uint16_t k = 1; k <= count; ++k) {
+    must(device, [&](const nef_backend& b, nef_backend_error* err) {
+      return b.stream_wait(device.index, find(step.device, k), nullptr, err);
+    });
+  }
+}
+
+void Streams::copy(const compile::Program& p, const compile::Step& step, uint16_t stream, void* dst,
+                   const void* src, size_t bytes) const {
+  const plan::Device& device = *p.devices[step.device];
+  must(device, [&](const nef_backend& b, nef_backend_error* err) {
+    return b.stream_copy(device.index, find(step.device, stream), dst, src, bytes, err);
+  });
+}
+
+void Streams::synchronize(uint16_t device, uint16_t stream) const {
+  const Entry& e = by_device_[device][stream - 1u];
   must(*e.device, [&](const nef_backend& b, nef_backend_error* err) {
     return b.stream_synchronize(e.handle, err);
   });

@@ -28,8 +28,13 @@ class Streams {
   // Makes streams of the step's device wait for each other, as `count` waits from `first` on say.
   void wait(const compile::Program& program, const compile::Step& step, uint32_t first,
             uint32_t count) const;
+  // Makes streams 1 to `count` of the step's device wait for what its first one holds.
+  void branch_off(const compile::Program& program, const compile::Step& step, uint16_t count) const;
+  // Queues a copy to pinned memory of the host.
+  void copy(const compile::Program& program, const compile::Step& step, uint16_t stream, void* dst,
+            const void* src, size_t bytes) const;
   // Until all that is queued on one of them is done. Throws what a backend says.
-  void synchronize(const compile::Step& step) const;
+  void synchronize(uint16_t device, uint16_t stream) const;
   // Until all is done on all of them, whatever comes of it.
   void settle() const noexcept;
 

@@ -182,6 +182,9 @@ class HostDevice : public Device {
   void copy(void* dst, const void* src, size_t bytes, nef_copy_kind) override {
     std::memcpy(dst, src, bytes);
   }
+  void copy_to_host(void* dst, const void* src, size_t bytes, Stream& stream) override {
+    queue(stream, [=] { std::memcpy(dst, src, bytes); });
+  }
   void copy_on_device(void* dst, const void* src, size_t bytes, Stream& stream) override {
     queue(stream, [=] { std::memcpy(dst, src, bytes); });
   }

@@ -325,6 +325,10 @@ typedef struct nef_backend {
    * waits for them. Optional. */
   nef_code (*stream_wait)(int32_t device, nef_backend_stream* stream, nef_backend_stream* other,
                           nef_backend_error* err);
+  /** Queues a copy from the device to memory of `host_alloc`, and returns at once: what computes on
+   * it may begin with the first piece. Optional. */
+  nef_code (*stream_copy)(int32_t device, nef_backend_stream* stream, void* dst, const void* src,
+                          size_t bytes, nef_backend_error* err);
 } nef_backend;
 
 /** The one symbol a plugin exports. The table must live as long as the process. */
