@@ -288,6 +288,7 @@ void DriverDevice::wait_here(void* stream) {
 }
 
 void DriverDevice::wait(Stream& stream, Stream& other) {
+  half_taken = nullptr;
   const Current current(*this);
   void* event = take_event();
   int result = calls_.event_record(event, raw(other));
@@ -333,6 +334,7 @@ void DriverDevice::stage_out(char* dst, char* src, size_t bytes, void* stream) {
 }
 
 void DriverDevice::copy_to_host(void* dst, const void* src, size_t bytes, Stream& stream) {
+  half_taken = nullptr;
   const Current current(*this);
   check(calls_.to_host(dst, const_cast<void*>(src), bytes, raw(stream)), "a copy to the host");
 }
