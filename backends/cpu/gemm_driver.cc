@@ -9,26 +9,35 @@ namespace nef::cpu {
 namespace {
 
 constexpr int64_t kTaskWork = 256 * 1024;  // multiply-adds that outweigh handing out a task
-constexpr int64_t kTasksPerSlot = 4;
+// Long tasks are cut once more: a thread that was held up shall not leave the others waiting.
+constexpr int64_t kTasksPerSlot = 4, kMostTasksPerSlot = 8;
+constexpr int64_t kLongTaskWork = 32 * 1024 * 1024;
 
 struct Grid {
   int64_t rows = 1, cols = 1;
 };
 
-// Blocks as square as the panels allow: each reads its rows of A and its columns of B.
+// Multiply-adds, in units of so many.
+int64_t work_in(int64_t unit, int64_t m, int64_t n, int64_t k) {
+  return m * n / unit * k + m * n % unit * k / unit;
+}
+
+// Blocks as square as the panels allow: each reads its rows of A and its columns of B. Where each
+// packs its rows first, they are cut by rows as far as that goes.
 template <typename T>
-Grid make_grid(int64_t m, int64_t n, int64_t k, int64_t slots) {
+Grid make_grid(int64_t m, int64_t n, int64_t k, int64_t slots, bool pack) {
   Grid grid;
   if (slots <= 1) return grid;
   const auto& ops = gemm_ops<T>();
   const int64_t row_panels = ceil_div(m, ops.mr), col_panels = ceil_div(n, ops.nr);
-  const int64_t wanted = std::clamp<int64_t>(
-      m * n / kTaskWork * k + m * n % kTaskWork * k / kTaskWork, 1, slots * kTasksPerSlot);
+  const int64_t wanted =
+      std::max(std::clamp<int64_t>(work_in(kTaskWork, m, n, k), 1, slots * kTasksPerSlot),
+               std::min(work_in(kLongTaskWork, m, n, k), slots * kMostTasksPerSlot));
   while (grid.rows * grid.cols < wanted) {
     const bool rows_splittable = row_panels >= 4 * grid.rows;
     const bool cols_splittable = col_panels >= 2 * grid.cols;
     if (!rows_splittable && !cols_splittable) break;
-    const bool taller = m / grid.rows > n / grid.cols;
+    const bool taller = pack || m / grid.rows > n / grid.cols;
     if (rows_splittable && (taller || !cols_splittable)) {
       grid.rows *= 2;
     } else {
@@ -44,9 +53,9 @@ template <typename T>
 void gemm_parallel(const GemmBlock<T>& g, int64_t slots, T* scratch) {
   if (g.m == 0 || g.n == 0) return;
   const auto& ops = gemm_ops<T>();
-  const Grid grid = make_grid<T>(g.m, g.n, g.k, slots);
-  const int64_t row_panels = ceil_div(g.m, ops.mr), col_panels = ceil_div(g.n, ops.nr);
   const bool pack = !g.a_packed && wants_packed_a<T>(g.m, g.n, g.a_row, g.a_k);
+  const Grid grid = make_grid<T>(g.m, g.n, g.k, slots, pack);
+  const int64_t row_panels = ceil_div(g.m, ops.mr), col_panels = ceil_div(g.n, ops.nr);
   run_tasks(slots, grid.rows * grid.cols, [&](int64_t slot, int64_t task) {
     const int64_t i = task / grid.cols, j = task % grid.cols;
     const int64_t col = col_panels * j / grid.cols * ops.nr;
