@@ -140,7 +140,9 @@ class Gemv : public Stage {
     const int64_t most = int64_t{tiles(rows) == 1 ? 64 : 116} << 10;
     constexpr int64_t kMostParts = 8;
     int64_t n = 1;
-    while (n < kMostParts && held(rows, n) > most) n *= 2;
+    while (n < kMostParts && (held(rows, n) > most || shared_of_tiles(rows, 1, n) > shared_)) {
+      n *= 2;
+    }
     return n;
   }
   // Clusters that memory is kept for: not every multiprocessor may find others to form one with.
@@ -159,11 +161,14 @@ class Gemv : public Stage {
       return kWarps * (slots * (kSlot + (by_row ? 0 : scales) + 8) + of_rows) +
              padded * (parts_up(parts_.k / 8, share) * share * 16 + kWarps * 8);
     }
-    const int64_t n = parts(rows), tokens = 8 * tiles(rows), warps = warps_of(rows);
+    return shared_of_tiles(rows, slots, parts(rows));
+  }
+  int64_t shared_of_tiles(int64_t rows, int64_t slots, int64_t n) const {
+    const int64_t tokens = 8 * tiles(rows), warps = warps_of(rows);
     const int64_t sums = 4 * static_cast<int64_t>(products_.size()) * kGroup * tokens;  // a group's
     const int64_t own = n > 1 ? parts_up(parts_up(parts_.n, kGroup), least_clusters(n)) : 0;
     return 1024 + warps * slots * (slot() + 8) + held(rows, n) + (2 * warps + own) * sums +
-           tokens * (2 * warps + 1) * 4 + 32;
+           tokens * (warps + 1) * 4 + 32;
   }
   // Two blocks on one multiprocessor, and none on another, is the worst that can happen to kernels
   // that begin early, so a block asks for more than half of its memory. Kernels of one row have

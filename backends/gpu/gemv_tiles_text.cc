@@ -70,8 +70,8 @@ template <int kTiles, int kWarps> DEV void run(const TilesP& p) {
   u8* xs = base + kWarps * slots * (kSlotBytes + kScaleBytes);  // [units of this block][rows][4 pieces][16 bytes]
   f32* partial = (f32*)(xs + per * kChunk * rows * 2);          // [2][$C$][warps][kOut]
   f32* squares = partial + 2 * $C$ * kWarps * kOut;             // [kTokens][warps]
-  f32* shrunk = squares + kTokens * kWarps;                     // [kTokens][warps], by how much
-  f32* total = shrunk + kTokens * kWarps;                       // [kTokens] squares
+  f32* shrunk = partial + warp * kOut;                          // [kTokens] of this warp, until its first sums: by how much
+  f32* total = squares + kTokens * kWarps;                      // [kTokens] squares
   const u32 full = shared_address(total + kTokens), empty = full + 16, bars = full + 32 + u32(warp * slots * 8);
   f32* sums = total + kTokens + 8 + 2 * kWarps * slots;         // [groups][$C$][kOut], of a cluster
   const i32 groups = i32((p.n + 15) / 16), first = i32(blockIdx.x) / parts, step = i32(p.clusters);
@@ -156,7 +156,7 @@ template <int kTiles, int kWarps> DEV void run(const TilesP& p) {
   };
   const auto scale_at = [&](const Spot& s) { return $NORM$ && s.there ? *(const V4*)(p.scale + s.column) : V4{{0, 0, 0, 0}}; };
   if ($NORM$ || kBits < 16) {
-    for (i32 i = lane; i < kTokens; i += 32) squares[i * kWarps + warp] = shrunk[i * kWarps + warp] = 0.0f;
+    for (i32 i = lane; i < kTokens; i += 32) squares[i * kWarps + warp] = shrunk[i] = 0.0f;
     __syncwarp();
   }
   for (i32 f0 = 0; f0 < items; f0 += kBatch) {
@@ -180,7 +180,7 @@ template <int kTiles, int kWarps> DEV void run(const TilesP& p) {
       for (int mask = kAcross / 2; mask > 0; mask >>= 1) { square += nef_xor(square, mask); most = fmaxf(most, nef_xor(most, mask)); }
       if (lane % kAcross == 0 && s.row < rows) {
         squares[s.row * kWarps + warp] += square;
-        shrunk[s.row * kWarps + warp] = fmaxf(shrunk[s.row * kWarps + warp], most);
+        shrunk[s.row] = fmaxf(shrunk[s.row], most);
       }
 #endif
     }
@@ -190,7 +190,7 @@ template <int kTiles, int kWarps> DEV void run(const TilesP& p) {
   // Numbers too large for 16-bit floats, or too small, become those of at most 1.
   for (i32 f = 0; f < items; ++f) {
     const Spot s = spot(f);
-    const f32 most = s.row < rows ? shrunk[s.row * kWarps + warp] : 0.0f;
+    const f32 most = s.row < rows ? shrunk[s.row] : 0.0f;
     if (suits(most * kFirst) || !s.there) continue;
     f32 square, again;
     keep(s, load_fresh(p.x + s.row * i64($K$) + s.column), scale_at(s), 1.0f / most, square, again);
@@ -199,7 +199,7 @@ template <int kTiles, int kWarps> DEV void run(const TilesP& p) {
   f32 factor[kTiles][2];
 #pragma unroll
   for (i32 i = 0; i < 2 * kTiles; ++i) {
-    const f32 most = shrunk[(i / 2 * 8 + piece * 2 + i % 2) * kWarps + warp];
+    const f32 most = shrunk[i / 2 * 8 + piece * 2 + i % 2];
     factor[i / 2][i % 2] = suits(most * kFirst) ? 1.0f / kFirst : most;
   }
 #endif
