@@ -15,7 +15,9 @@ namespace {
 // for each task, so that there should be few.
 constexpr int64_t kWeightElements = 48 * 1024;
 constexpr int64_t kStageElements = 96 * 1024, kMostStageElements = 160 * 1024;
-constexpr int64_t kSharingRows = 4;  // of a depthwise convolution, that are computed together
+// Rows of a depthwise convolution that are computed together, and how many there must be for the
+// staged zeros above and below them to be few.
+constexpr int64_t kSharingRows = 4, kManyRows = 24;
 
 // How the work is cut. In place, a band is a range of column panels of the flat output; otherwise
 // some rows of it.
@@ -41,6 +43,12 @@ bool reads_in_place(const DirectConv<T>& conv, const Stage& s, int64_t lanes) {
   return !conflict || conv.depth() <= 16 || conv.filters <= gemm_ops<T>().mr;
 }
 
+template <typename T>
+bool shares_rows(const Stage& s) {
+  const bool many = s.h.out >= kManyRows && s.w.out > conv_ops<T>().lanes;
+  return many && s.h.stride == 1 && s.h.dilation == 1;
+}
+
 // One vector alone is less well used than two.
 int64_t vectors_cost(int64_t columns, int64_t lanes) {
   const int64_t vectors = ceil_div(columns, lanes);
@@ -62,6 +70,7 @@ Cut make_cut(const DirectConv<T>& conv, bool depthwise, int64_t slots) {
     cut.bands = std::clamp<int64_t>(std::max(wanted, ceil_div(panels, most)), 1, panels);
   } else {
     s.rows = 1;
+    s.pad_rows = !depthwise || shares_rows<T>(s);
     const int64_t row = channels * s.h.phases() * s.w.phases() * s.width;
     const bool heavy = conv.filters * conv.depth() > kWeightElements;
     const int64_t room = heavy ? kMostStageElements : kStageElements;
@@ -274,36 +283,58 @@ class Direct {
 
   // One filter of a depthwise convolution.
   void filter(const Block& b, int64_t f) const {
-    const Stage& s = cut_.stage;
-    const int64_t m = b.plane % conv_.groups * conv_.filters + f, rows = b.count / s.w.out;
-    const T* weights = conv_.weights + m * conv_.depth();
+    const int64_t m = b.plane % conv_.groups * conv_.filters + f;
     T* y = b.y + f * conv_.window.out_count;
-    const bool wide = s.w.out > conv_ops<T>().lanes;
-    if (rows >= kSharingRows && wide && s.h.stride == 1 && s.h.dilation == 1) {
-      DepthwiseRows<T> t;
-      t.weights = weights;
-      t.x = b.x;
-      t.offsets = offsets_;
-      t.tall = s.h.kernel;
-      t.wide = s.w.kernel;
-      t.width = s.width;
-      t.rows = rows;
-      t.columns = s.w.out;
-      if (conv_.bias != nullptr) t.bias = conv_.bias[m];
-      t.c = y;
-      conv_ops<T>().depthwise(t);
-    } else {
-      ConvTile<T> t;
-      t.weights = weights;
-      t.x = b.x;
-      t.offsets = offsets_;
-      t.k = conv_.depth();
-      if (conv_.bias != nullptr) t.bias = conv_.bias + m;
-      t.c = y;
-      conv_ops<T>().row(t, s.columns(rows), keep_);
-    }
+    cut_.stage.pad_rows ? sharing_rows(b, m, y) : rows_apart(b, m, y);
     if (conv_.steps->count == 0) return;
     run_epilogue<T>(conv_.steps, b.plane * conv_.filters + f, b.first, 1, b.count, y, b.count);
+  }
+
+  void sharing_rows(const Block& b, int64_t m, T* y) const {
+    const Stage& s = cut_.stage;
+    const int64_t rows = b.count / s.w.out;
+    if (rows < kSharingRows) return rows_at_once(b, m, 0, rows, {0, s.h.kernel}, y);
+    DepthwiseRows<T> t;
+    t.weights = conv_.weights + m * conv_.depth();
+    t.x = b.x;
+    t.offsets = offsets_;
+    t.tall = s.h.kernel;
+    t.wide = s.w.kernel;
+    t.width = s.width;
+    t.rows = rows;
+    t.columns = s.w.out;
+    if (conv_.bias != nullptr) t.bias = conv_.bias[m];
+    t.c = y;
+    conv_ops<T>().depthwise(t);
+  }
+
+  // Rows whose windows lie on the input all at once, the others without the kernel positions
+  // outside.
+  void rows_apart(const Block& b, int64_t m, T* y) const {
+    const Stage& s = cut_.stage;
+    const int64_t first = b.first / s.w.out, rows = b.count / s.w.out;
+    for (int64_t r = 0; r < rows;) {
+      const Stage::Range range = s.kernel_rows(first + r);
+      int64_t count = 1;
+      if (range.end - range.begin == s.h.kernel) {
+        while (r + count < rows && s.kernel_rows(first + r + count).end == s.h.kernel) ++count;
+      }
+      rows_at_once(b, m, r, count, range, y);
+      r += count;
+    }
+  }
+
+  void rows_at_once(const Block& b, int64_t m, int64_t r, int64_t count, Stage::Range range,
+                    T* y) const {
+    const Stage& s = cut_.stage;
+    ConvTile<T> t;
+    t.weights = conv_.weights + m * conv_.depth() + range.begin * s.w.kernel;
+    t.x = b.x + r * s.width;
+    t.offsets = offsets_ + range.begin * s.w.kernel;
+    t.k = (range.end - range.begin) * s.w.kernel;
+    if (conv_.bias != nullptr) t.bias = conv_.bias + m;
+    t.c = y + r * s.w.out;
+    conv_ops<T>().row(t, s.columns(count), keep_);
   }
 
   const DirectConv<T>& conv_;

@@ -39,6 +39,13 @@ int64_t Stage::plane() const {
   return (lines | 1) * kLine;
 }
 
+Stage::Range Stage::kernel_rows(int64_t row) const {
+  const int64_t first = row * h.stride - h.begin;
+  const int64_t begin = std::min(h.kernel, ceil_div(std::max<int64_t>(0, -first), h.dilation));
+  const int64_t end = ceil_div(std::max<int64_t>(0, h.in - first), h.dilation);
+  return {begin, std::clamp(end, begin, h.kernel)};
+}
+
 bool can_stage(const Window& window) {
   for (int d = 0; d < window.rank; ++d) {
     if (window.begin[d] < 0) return false;
@@ -106,7 +113,7 @@ template <typename T>
 void stage_phase(const Stage& s, const T* x, int64_t channels, const Rows& rows, int64_t phase,
                  T* out) {
   const Inside cols = inside(s.w, phase, s.width);
-  const int64_t plane = s.plane(), outside = (rows.rows - rows.below) * s.width;
+  const int64_t plane = s.plane(), outside = s.pad_rows ? (rows.rows - rows.below) * s.width : 0;
   StageRows<T> r;
   r.src_row = s.h.stride * s.w.in;
   r.stride = s.w.stride;
@@ -117,7 +124,7 @@ void stage_phase(const Stage& s, const T* x, int64_t channels, const Rows& rows,
   r.pad = static_cast<T>(s.pad);
   const auto& ops = conv_ops<T>();
   for (int64_t c = 0; c < channels; ++c, out += plane) {
-    std::fill_n(out, rows.above * s.width, r.pad);
+    if (s.pad_rows) std::fill_n(out, rows.above * s.width, r.pad);
     r.src = x + (c * s.h.in + rows.source) * s.w.in + cols.source;
     r.dst = out + rows.above * s.width;
     ops.stage(r);
@@ -128,7 +135,7 @@ void stage_phase(const Stage& s, const T* x, int64_t channels, const Rows& rows,
 // Both phases of stride 2: one begins with the first element of a row, the other with the second.
 template <typename T>
 void stage_two_phases(const Stage& s, const T* x, int64_t channels, const Rows& rows, T* out) {
-  const int64_t plane = s.plane(), outside = (rows.rows - rows.below) * s.width;
+  const int64_t plane = s.plane(), outside = s.pad_rows ? (rows.rows - rows.below) * s.width : 0;
   StagePairs<T> r;
   r.src_row = s.h.stride * s.w.in;
   r.src_count = s.w.in;
@@ -142,7 +149,7 @@ void stage_two_phases(const Stage& s, const T* x, int64_t channels, const Rows& 
     r.src = x + (c * s.h.in + rows.source) * s.w.in;
     for (int i : {0, 1}) {
       T* phase = out + i * s.phase();
-      std::fill_n(phase, rows.above * s.width, r.pad);
+      if (s.pad_rows) std::fill_n(phase, rows.above * s.width, r.pad);
       (i == even ? r.even : r.odd) = {cols[i].begin, cols[i].end - cols[i].begin,
                                       phase + rows.above * s.width};
     }

@@ -26,12 +26,18 @@ struct Stage {
   int64_t behind = 0;  // zeros that must follow the last row
   int64_t rows = 0;    // output rows that are staged at a time
   double pad = 0;
+  bool pad_rows = true;  // false: rows outside the input are left as they are
 
   int64_t phase_rows() const { return rows + h.reach(); }
   int64_t phase() const { return phase_rows() * width; }
   int64_t plane() const;  // elements of one channel
   // Columns from the first output position to the last of `count` rows.
   int64_t columns(int64_t count) const { return (count - 1) * width + w.out; }
+  // Kernel positions [begin, end) of the leading axis that read input for an output row.
+  struct Range {
+    int64_t begin, end;
+  };
+  Range kernel_rows(int64_t row) const;
   // How many output positions lie before a column.
   int64_t position(int64_t column) const {
     const int64_t col = column % width;
