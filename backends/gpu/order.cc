@@ -55,7 +55,7 @@ NEF_KERNEL(arg, P) {
     }
   }
 }
-NEF_KERNEL(combine, P) {
+NEF_LATE_KERNEL(combine, P) {
   const Join join = {p.last};
   for (i64 line = thread_id(); line < p.lines; line += thread_count()) {
     Best best = p.partial[line];

@@ -39,6 +39,7 @@ static inline unsigned long long atomicMax(unsigned long long* p, unsigned long 
 #define gridDim nef_blocks
 #define NEF_KERNEL(name, P) static void name##_body(const P& p); \
   extern "C" void name(const void* p) { name##_body(*(const P*)p); } static void name##_body(const P& p)
+#define NEF_LATE_KERNEL(name, P) NEF_KERNEL(name, P)
 #define expf __builtin_expf
 #define exp __builtin_exp
 #define expm1f __builtin_expm1f
@@ -96,9 +97,13 @@ static __device__ __forceinline__ void nef_let_next_begin() {}
 #endif
 #define NEF_EARLY_KERNEL(name, P, threads, blocks) \
   extern "C" __global__ void __launch_bounds__(threads, blocks) name(const __grid_constant__ P p)
-#define NEF_KERNEL(name, P) static __device__ __forceinline__ void name##_body(const P& p); \
-  extern "C" __global__ void __launch_bounds__(256) name(const __grid_constant__ P p) { nef_let_next_begin(); nef_wait(); name##_body(p); } \
+#define NEF_KERNEL_AFTER(name, P, ...) static __device__ __forceinline__ void name##_body(const P& p); \
+  extern "C" __global__ void __launch_bounds__(256) name(const __grid_constant__ P p) { __VA_ARGS__ name##_body(p); } \
   static __device__ __forceinline__ void name##_body(const P& p)
+#define NEF_KERNEL(name, P) NEF_KERNEL_AFTER(name, P, nef_let_next_begin(); nef_wait();)
+// A few blocks behind a launch that fills the device: what comes next would share multiprocessors
+// unevenly beside that.
+#define NEF_LATE_KERNEL(name, P) NEF_KERNEL_AFTER(name, P, nef_wait(); nef_let_next_begin();)
 template <class T> static __device__ __forceinline__ T nef_xor(T v, int mask) {
   return __shfl_xor_sync(0xffffffffu, v, mask);
 }

@@ -116,7 +116,7 @@ NEF_KERNEL(reduce, ReduceP) {
     }
   }
 }
-NEF_KERNEL(combine, ReduceP) {
+NEF_LATE_KERNEL(combine, ReduceP) {
   for (i64 line = thread_id(); line < p.outputs; line += thread_count()) {
     A a = start();
     for (i64 s = 0; s < p.slices; ++s) a = Join()(a, p.partial[s * p.outputs + line]);
