@@ -4,8 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <cstdlib>
-#include <cstring>
 #include <set>
 #include <string>
 #include <thread>
@@ -78,8 +80,8 @@ inline void expect_streams_change_nothing(const char* device, int64_t width,
         const auto got = branches_result(many, n, width, seed);
         ASSERT_EQ(want.size(), got.size());
         if (!pressed) {
-          const bool same = std::memcmp(want.data(), got.data(), want.size() * sizeof(float)) == 0;
-          ASSERT_TRUE(same) << "n " << n << ", run " << i;
+          const auto bits = [](float v) { return std::bit_cast<uint32_t>(v); };
+          ASSERT_TRUE(std::ranges::equal(want, got, {}, bits, bits)) << "n " << n << ", run " << i;
           continue;
         }
         for (size_t k = 0; k < want.size(); ++k) {

@@ -24,16 +24,20 @@ nef_tensor* op(const char* name, const std::vector<nef_tensor*>& inputs) {
 class Replay : public ::testing::Test {
  protected:
   static void SetUpTestSuite() { nef::test::load_plugin(NEF_TEST_PLUGIN_DIR "/gpu_on_host.so"); }
-  nef_tensor* input(const char* name, nef_dtype dtype, int64_t n) {
-    const nef_dim dims[1] = {{n, nullptr, 0, 0}};
+  nef_tensor* input(const char* name, nef_dtype dtype, const std::vector<int64_t>& shape) {
+    std::vector<nef_dim> dims;
+    for (int64_t n : shape) dims.push_back({n, nullptr, 0, 0});
     nef_tensor* t = nullptr;
-    ok(nef_tensor_input(name, dtype, 1, dims, &t));
+    ok(nef_tensor_input(name, dtype, static_cast<int32_t>(dims.size()), dims.data(), &t));
     return keep(t);
   }
   nef_tensor* floats(const std::vector<float>& v) {
-    const auto n = static_cast<int64_t>(v.size());
+    return floats(v, {static_cast<int64_t>(v.size())});
+  }
+  nef_tensor* floats(const std::vector<float>& v, const std::vector<int64_t>& shape) {
     nef_tensor* t = nullptr;
-    ok(nef_tensor_create(NEF_FLOAT32, 1, &n, v.data(), &t));
+    ok(nef_tensor_create(NEF_FLOAT32, static_cast<int32_t>(shape.size()), shape.data(), v.data(),
+                         &t));
     return keep(t);
   }
   nef_tensor* keep(nef_tensor* t) {
@@ -65,7 +69,7 @@ class Replay : public ::testing::Test {
 
 TEST_F(Replay, EveryRunSeesItsOwnInputs) {
   // Three launches: sums cannot be fused with what reads them again.
-  nef_tensor* x = input("x", NEF_FLOAT32, 4);
+  nef_tensor* x = input("x", NEF_FLOAT32, {4});
   nef_tensor* weights = keep(op("softmax", {x}));
   nef_tensor* norm = keep(op("softmax", {keep(op("mul", {weights, x}))}));
   compile(keep(op("sub", {norm, x})));
@@ -83,25 +87,25 @@ TEST_F(Replay, EveryRunSeesItsOwnInputs) {
 // Copies of small inputs are noted with the launches: each replay makes them again. A larger one
 // goes its own way before them.
 TEST_F(Replay, SmallInputsAreCopiedWithinAReplay) {
-  constexpr int64_t kLarge = 20'000;  // 80,000 bytes
-  nef_tensor* small = input("small", NEF_FLOAT32, 1);
-  nef_tensor* large = input("large", NEF_FLOAT32, kLarge);
+  constexpr int64_t kLines = 5000;  // 80,000 bytes
+  const std::vector<int64_t> shape = {kLines, 4};
+  nef_tensor* small = input("small", NEF_FLOAT32, {1});
+  nef_tensor* large = input("large", NEF_FLOAT32, shape);
   nef_tensor* shares = keep(op("softmax", {large}));
   compile(keep(op("mul", {keep(op("softmax", {shares})), small})));
   for (int run = 0; run < 6; ++run) {
     const float v = static_cast<float>(run + 1);
-    nef_tensor* given[2] = {floats(std::vector<float>(static_cast<size_t>(kLarge), v)),
-                            floats({v})};
+    nef_tensor* given[2] = {floats(std::vector<float>(4 * kLines, v), shape), floats({v})};
     nef_tensor* y = nullptr;
     ok(nef_program_run(program, given, 2, &y, 1));
-    std::vector<float> out(static_cast<size_t>(kLarge));
+    std::vector<float> out(4 * kLines);
     ok(nef_tensor_read(keep(y), out.data(), out.size() * sizeof(float)));
-    for (float f : out) ASSERT_FLOAT_EQ(f, v / kLarge) << "run " << run;
+    for (float f : out) ASSERT_FLOAT_EQ(f, v / 4) << "run " << run;
   }
 }
 
 TEST_F(Replay, AnIndexOutOfRangeIsNoticedInAReplay) {
-  nef_tensor* i = input("i", NEF_INT64, 2);
+  nef_tensor* i = input("i", NEF_INT64, {2});
   nef_tensor* picked = keep(op("gather", {floats({1, 2, 3}), i}));
   compile(keep(op("softmax", {keep(op("softmax", {picked}))})));
   for (int run = 0; run < 6; ++run) {
@@ -123,7 +127,7 @@ TEST_F(Replay, AnIndexOutOfRangeIsNoticedInAReplay) {
 
 // Each recording has a place of its own for faults.
 TEST_F(Replay, RunsSideBySideFailForTheirOwnIndices) {
-  nef_tensor* i = input("i", NEF_INT64, 2);
+  nef_tensor* i = input("i", NEF_INT64, {2});
   nef_tensor* picked = keep(op("gather", {floats({1, 2, 3}), i}));
   compile(keep(op("softmax", {keep(op("softmax", {picked}))})));
   const auto runs = [this](bool every_other_fails) {
