@@ -89,7 +89,7 @@ func Devices() ([]Device, error) {
 
 // MeasureDevices measures what launches and copies cost on the devices that were found, where that
 // has not been done: some milliseconds each, once their drivers are up. The first plan that weighs a
-// device does the same. What cannot be measured costs what its backend states; [Device.Costs] says
+// device does the same. What cannot be measured costs what its backend states; Device.Costs says
 // why.
 func MeasureDevices() error {
 	if skew != nil {
