@@ -145,16 +145,22 @@ thread_local Fault* noted_fault = nullptr;
 // for it, or takes its memory, is found out.
 class HostStream : public Stream {
  public:
+  // The first stream is every thread's.
   void synchronize() override {
+    std::lock_guard lock(mutex_);
     for (; done_ < work_.size(); ++done_) work_[done_]();
     work_.clear();
     done_ = 0;
   }
   void* fault_on_device() override { return noted_fault == nullptr ? &fault_ : noted_fault; }
   Fault& fault() override { return fault_; }
-  void add(std::function<void()> work) { work_.push_back(std::move(work)); }
+  void add(std::function<void()> work) {
+    std::lock_guard lock(mutex_);
+    work_.push_back(std::move(work));
+  }
 
  private:
+  std::mutex mutex_;
   std::vector<std::function<void()>> work_;
   size_t done_ = 0;
   Fault fault_;
