@@ -9,11 +9,13 @@
 
 #include "engine/compile/program.h"
 #include "engine/ir/dtype.h"
+#include "engine/ir/error.h"
 
 namespace nef::compile {
 
 namespace {
 
+constexpr unsigned kMostStreams = 4;     // what NEF_GPU_STREAMS may ask for
 constexpr uint32_t kMostSteps = 64;      // of a section: what they need lives as long as it
 constexpr double kLeastSeconds = 2e-6;   // of any launch
 constexpr double kFilledSeconds = 1e-5;  // a launch that takes longer fills the device by itself
@@ -213,8 +215,11 @@ uint16_t most_streams(const Options& options) {
   if (text == nullptr) return options.streams;
   unsigned n = 0;
   const auto [end, error] = std::from_chars(text, text + std::strlen(text), n);
-  const bool number = error == std::errc() && *end == '\0' && n >= 1;
-  return number ? static_cast<uint16_t>(std::min<unsigned>(n, options.streams)) : options.streams;
+  if (error != std::errc() || *end != '\0' || n < 1 || n > kMostStreams) {
+    fail(NEF_INVALID_ARGUMENT, "compile",
+         cat("NEF_GPU_STREAMS is \"", text, "\", expected a number from 1 to ", kMostStreams));
+  }
+  return static_cast<uint16_t>(std::min<unsigned>(n, options.streams));
 }
 
 void form_branches(Program& p) {

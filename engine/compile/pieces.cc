@@ -19,22 +19,6 @@ using ir::ValueId;
 
 namespace {
 
-bool is_reduction(nef_op op) {
-  switch (op) {
-    case NEF_OP_REDUCE_L1:
-    case NEF_OP_REDUCE_L2:
-    case NEF_OP_REDUCE_LOG_SUM:
-    case NEF_OP_REDUCE_LOG_SUM_EXP:
-    case NEF_OP_REDUCE_MAX:
-    case NEF_OP_REDUCE_MEAN:
-    case NEF_OP_REDUCE_MIN:
-    case NEF_OP_REDUCE_PROD:
-    case NEF_OP_REDUCE_SUM:
-    case NEF_OP_REDUCE_SUM_SQUARE: return true;
-    default: return false;
-  }
-}
-
 // Which values of a region have the rows of one of its inputs as their first axis, where each row
 // of its outputs depends on that row only.
 class Rows {
@@ -46,7 +30,7 @@ class Rows {
   bool follow(std::span<const NodeId> nodes) {
     return std::all_of(nodes.begin(), nodes.end(), [&](NodeId n) {
       if (ir::spec(graph_.op(n)).cls == ir::OpClass::Elementwise) return elementwise(n);
-      return is_reduction(graph_.op(n)) && reduction(n);
+      return ir::spec(graph_.op(n)).infer == ir::InferRule::kReduce && reduction(n);
     });
   }
   bool has(ValueId v) const {

@@ -8,7 +8,9 @@
 
 #include "engine/build/builder.h"
 #include "engine/compile/program.h"
+#include "engine/ir/error.h"
 #include "engine/runtime/binding.h"
+#include "tests/support/lowered.h"
 
 namespace nef::compile {
 namespace {
@@ -81,15 +83,7 @@ class Branch : public ::testing::Test {
     options.device = "gpu";
     options.parallel_branches = parallel;
     options.verify = true;
-    Planned planned = optimise_and_place(graph, options, env);
-    Program p;
-    p.options = options;
-    p.devices = env.devices;
-    p.graph = std::make_shared<const ir::Graph>(std::move(planned.graph));
-    p.regions = std::move(planned.regions);
-    p.placement = std::move(planned.placement);
-    lower(p);
-    form_waves(p);
+    Program p = test::lowered(graph, options, env);
     form_branches(p);
     return p;
   }
@@ -261,6 +255,20 @@ TEST_F(Branch, SectionsAreBounded) {
   EXPECT_FALSE(p.waits.empty());
   for (uint32_t s = 0; s < p.steps.size(); ++s) EXPECT_LT(s - p.wave[s], 64u);
   expect_sound(p);
+}
+
+TEST_F(Branch, StreamsAreAskedForByANumber) {
+  const ValueId x = chain(input(), 10);
+  output(chain(sum(chain(x, 4), chain(x, 4)), 10));
+  for (const char* text : {"", "0", "5", "two", "2x", "-1"}) {
+    ::setenv("NEF_GPU_STREAMS", text, 1);
+    try {
+      lowered();
+      ADD_FAILURE() << '"' << text << "\" was taken";
+    } catch (const Error& e) {
+      EXPECT_EQ(e.code(), NEF_INVALID_ARGUMENT);
+    }
+  }
 }
 
 // What branches need lives side by side; elsewhere memory is used again as before.

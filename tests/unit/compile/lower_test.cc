@@ -5,7 +5,7 @@
 #include <set>
 
 #include "engine/build/builder.h"
-#include "engine/compile/program.h"
+#include "tests/support/lowered.h"
 
 namespace nef::compile {
 namespace {
@@ -53,16 +53,7 @@ class Lower : public ::testing::Test {
   Program lowered(std::string device) {
     Options options;
     options.device = std::move(device);
-    Planned planned = optimise_and_place(graph, options, env);
-    Program p;
-    p.options = options;
-    p.devices = env.devices;
-    p.graph = std::make_shared<const ir::Graph>(std::move(planned.graph));
-    p.regions = std::move(planned.regions);
-    p.placement = std::move(planned.placement);
-    lower(p);
-    form_waves(p);
-    return p;
+    return test::lowered(graph, options, env);
   }
 
   nef_backend backend{};
