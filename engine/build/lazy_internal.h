@@ -18,6 +18,8 @@ uint64_t next_epoch();  // under lazy_mutex()
 void make_room_for_expressions();
 // What inference may know of a value; `storage` holds elements that are not content already.
 ir::Operand lazy_operand(const LazyTensor* t, bool host, std::vector<ir::Dim>* storage);
+// Elements known symbolically, or null.
+const std::vector<ir::Dim>* known_content(const LazyTensor* t);
 // A node with blocks; the caller owns one reference for each result.
 LazyNode* make_block_node(nef_op op, std::span<LazyTensor* const> inputs,
                           std::span<const int64_t> attr_words, std::vector<ir::Graph::Block> blocks,
