@@ -13,8 +13,8 @@
 #   --only REGEX     ops whose name matches (extended regular expression)
 #
 # Every case of tests/conformance in three modes against the reference backend, where the backend
-# serves it; then programs that need more memory than a GPU may give (spread over the GPUs there are), a
-# compiler that fails, and a GPU that is lost in a run.
+# serves it; then random graphs that the CPU and the GPU share, programs that need more memory than a
+# GPU may give (spread over the GPUs there are), a compiler that fails, and a GPU that is lost in a run.
 # The exit status is not zero when a case failed, a run broke down, or no GPU was found.
 set -euo pipefail
 here="$(cd "$(dirname "$0")" && pwd)"
@@ -118,6 +118,13 @@ with_fault() {  # with_fault FAULT LIBRARY NAME TEST
 if [ "$backend" = cuda ]; then
   NEF_CUDA_MEMORY_LIMIT=$((64 << 20)) "$unit" --gtest_filter='Limited.*:Branches.*' >"$logs/fault-memory" 2>&1 || failures=$?
   "$unit" --gtest_filter='Card.*:Branches.*' >"$logs/fault-card" 2>&1 || failures=$?
+  pids=()
+  for ((i = 0; i < shards; ++i)); do
+    GTEST_TOTAL_SHARDS=$shards GTEST_SHARD_INDEX=$i "$unit" --gtest_filter='Card/Random.*' \
+      >"$logs/fault-random-$i" 2>&1 &
+    pids+=($!)
+  done
+  for pid in "${pids[@]}"; do wait "$pid" || failures=$?; done
   with_fault nvrtc fault_nvrtc libnvrtc.so.13 WhereNothingCompilesTheCpuComputes
   with_fault lost fault_cuda libcuda.so.1 AGpuThatIsLostInARunIsLeft
 fi
@@ -154,6 +161,8 @@ if [ "$backend" = cuda ]; then
     { grep -E '^\[  (PASSED|FAILED) ' "$logs/fault-$fault" || true; } | sed "s/^\[ *\([A-Z]*\) *\]/fault $fault: \1/"
     ! grep -q SKIPPED "$logs/fault-$fault" || failures=1
   done
+  awk '/^\[  PASSED  \]/ { n += $4 } END { print "random graphs: " n " tests passed"; exit n == 0 }' \
+    "$logs"/fault-random-* || failures=1
   [ "$failures" = 0 ] || { cat "$logs"/fault-* && exit 1; }
 fi
 [ "$broken" = 0 ]
