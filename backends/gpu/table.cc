@@ -77,17 +77,20 @@ class Buffer {
 // prepared kernels is one constant while any of them lives.
 class Constants {
  public:
-  // `turn` puts what was uploaded into another layout, under the name of which it is known.
-  using Turn = std::function<void(void* to, const void* from)>;
+  // What was uploaded may be wanted in another layout: as a matrix that lies by columns.
+  struct Turn {
+    int64_t rows = 0, columns = 0;  // 0: as it is
+    std::function<void(void* to, const void* from)> work = nullptr;
+  };
   std::shared_ptr<Buffer> upload(Device& device, const void* host, size_t bytes, const Turn& turn) {
     std::lock_guard lock(mutex_);
-    std::weak_ptr<Buffer>& known = known_[{host, bytes, turn != nullptr}];
+    std::weak_ptr<Buffer>& known = known_[{host, bytes, turn.rows, turn.columns}];
     if (auto buffer = known.lock()) return buffer;
     auto buffer = std::make_shared<Buffer>(device, bytes);
     if (bytes > 0) device.copy(buffer->data(), host, bytes, NEF_COPY_HOST_TO_DEVICE);
-    if (bytes > 0 && turn != nullptr) {
+    if (bytes > 0 && turn.work != nullptr) {
       auto turned = std::make_shared<Buffer>(device, bytes);
-      turn(turned->data(), buffer->data());
+      turn.work(turned->data(), buffer->data());
       buffer = std::move(turned);  // memory is freed behind the work that is queued
     }
     known = buffer;
@@ -102,7 +105,7 @@ class Constants {
     }
   }
   std::mutex mutex_;
-  std::map<std::tuple<const void*, size_t, bool>, std::weak_ptr<Buffer>> known_;
+  std::map<std::tuple<const void*, size_t, int64_t, int64_t>, std::weak_ptr<Buffer>> known_;
   size_t uploads_ = 0;
 };
 
@@ -470,9 +473,10 @@ nef_code prepare(nef_backend_kernel* kernel, const nef_backend_tensor* tensors,
       if (k.plan->turned(static_cast<int32_t>(i))) {
         any_turned = true;
         // A stage that wants it so is the last, and has the kernel.
-        turn = [&](void* to, const void* from) {
-          turn_matrix(k.station.device, *k.code.back()->module, to, from, v.dims[0], v.dims[1]);
-        };
+        turn = {v.dims[0], v.dims[1], [&](void* to, const void* from) {
+                  turn_matrix(k.station.device, *k.code.back()->module, to, from, v.dims[0],
+                              v.dims[1]);
+                }};
       }
       p->constants[i] = k.station.constants.upload(k.station.device, data, bytes, turn);
     }

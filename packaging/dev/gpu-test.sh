@@ -117,7 +117,7 @@ with_fault() {  # with_fault FAULT LIBRARY NAME TEST
 }
 if [ "$backend" = cuda ]; then
   NEF_CUDA_MEMORY_LIMIT=$((64 << 20)) "$unit" --gtest_filter='Limited.*:Branches.*' >"$logs/fault-memory" 2>&1 || failures=$?
-  "$unit" --gtest_filter='Card.*:Branches.*' >"$logs/fault-card" 2>&1 || failures=$?
+  "$unit" --gtest_filter='Card.*:Branches.*:Weights.*' >"$logs/fault-card" 2>&1 || failures=$?
   pids=()
   for ((i = 0; i < shards; ++i)); do
     GTEST_TOTAL_SHARDS=$shards GTEST_SHARD_INDEX=$i "$unit" --gtest_filter='Card/Random.*' \
