@@ -19,8 +19,6 @@ using CUdevice = int;
 using CUcontext = struct CUctx_st*;
 using CUstream = struct CUstream_st*;
 using CUfunction = struct CUfunc_st*;
-using CUgraph = struct CUgraph_st*;
-using CUgraphExec = struct CUgraphExec_st*;
 
 constexpr CUresult kCudaOk = 0, kCudaNoDevice = 100;
 constexpr int kAttrMultiprocessors = 16, kAttrClockKhz = 13, kAttrMemoryClockKhz = 36;
@@ -29,9 +27,8 @@ constexpr int kAttrMaxShared = 97;  // of a block that asks for it
 constexpr int kFunctionShared = 1, kFunctionMaxShared = 8, kFunctionSharedShare = 9,
               kFunctionLargeClusters = 14;                // CUfunction_attribute
 constexpr unsigned kLaunchCluster = 4, kLaunchEarly = 6;  // CUlaunchAttributeID
-constexpr int kCaptureThreadLocal = 1;
-constexpr int kTileF16 = 6, kTileBf16 = 9;               // CUtensorMapDataType
-constexpr int kTileSwizzle128 = 3, kTilePromote256 = 3;  // CUtensorMapSwizzle, ...L2promotion
+constexpr int kTileF16 = 6, kTileBf16 = 9;                // CUtensorMapDataType
+constexpr int kTileSwizzle128 = 3, kTilePromote256 = 3;   // CUtensorMapSwizzle, ...L2promotion
 
 struct LaunchAttribute {
   unsigned id, padding;
@@ -69,41 +66,40 @@ struct LaunchConfig {
     (int*, CUfunction, const LaunchConfig*))                                               \
   X(tile_map, cuTensorMapEncodeTiled, CUresult,                                            \
     (void*, int, unsigned, void*, const uint64_t*, const uint64_t*, const unsigned*,       \
-     const unsigned*, int, int, int, int))                                                 \
-  X(capture_begin, cuStreamBeginCapture_v2, CUresult, (CUstream, int))                     \
-  X(capture_end, cuStreamEndCapture, CUresult, (CUstream, CUgraph*))                       \
-  X(graph_instantiate, cuGraphInstantiateWithFlags, CUresult,                              \
-    (CUgraphExec*, CUgraph, unsigned long long))                                           \
-  X(graph_launch, cuGraphLaunch, CUresult, (CUgraphExec, CUstream))                        \
-  X(graph_free, cuGraphDestroy, CUresult, (CUgraph))                                       \
-  X(graph_exec_free, cuGraphExecDestroy, CUresult, (CUgraphExec))
+     const unsigned*, int, int, int, int))
 
 // X(name in gpu::DriverCalls, exported name). Addresses on the device are 64-bit integers there,
 // which are passed as pointers are.
-#define NEF_CUDA_CALLS(X)                       \
-  X(stream_create, cuStreamCreate)              \
-  X(stream_destroy, cuStreamDestroy_v2)         \
-  X(stream_synchronize, cuStreamSynchronize)    \
-  X(stream_wait, cuStreamWaitEvent)             \
-  X(event_create, cuEventCreate)                \
-  X(event_record, cuEventRecord)                \
-  X(event_synchronize, cuEventSynchronize)      \
-  X(pool_create, cuMemPoolCreate)               \
-  X(pool_set, cuMemPoolSetAttribute)            \
-  X(pool_get, cuMemPoolGetAttribute)            \
-  X(pool_trim, cuMemPoolTrimTo)                 \
-  X(pool_alloc, cuMemAllocFromPoolAsync)        \
-  X(pool_free, cuMemFreeAsync)                  \
-  X(memory_info, cuMemGetInfo_v2)               \
-  X(host_alloc, cuMemHostAlloc)                 \
-  X(host_free, cuMemFreeHost)                   \
-  X(host_pointer, cuMemHostGetDevicePointer_v2) \
-  X(to_device, cuMemcpyHtoDAsync_v2)            \
-  X(to_host, cuMemcpyDtoHAsync_v2)              \
-  X(on_device, cuMemcpyDtoDAsync_v2)            \
-  X(module_load, cuModuleLoadData)              \
-  X(module_unload, cuModuleUnload)              \
-  X(module_function, cuModuleGetFunction)
+#define NEF_CUDA_CALLS(X)                           \
+  X(stream_create, cuStreamCreate)                  \
+  X(stream_destroy, cuStreamDestroy_v2)             \
+  X(stream_synchronize, cuStreamSynchronize)        \
+  X(stream_wait, cuStreamWaitEvent)                 \
+  X(event_create, cuEventCreate)                    \
+  X(event_record, cuEventRecord)                    \
+  X(event_synchronize, cuEventSynchronize)          \
+  X(pool_create, cuMemPoolCreate)                   \
+  X(pool_set, cuMemPoolSetAttribute)                \
+  X(pool_get, cuMemPoolGetAttribute)                \
+  X(pool_trim, cuMemPoolTrimTo)                     \
+  X(pool_alloc, cuMemAllocFromPoolAsync)            \
+  X(pool_free, cuMemFreeAsync)                      \
+  X(memory_info, cuMemGetInfo_v2)                   \
+  X(host_alloc, cuMemHostAlloc)                     \
+  X(host_free, cuMemFreeHost)                       \
+  X(host_pointer, cuMemHostGetDevicePointer_v2)     \
+  X(to_device, cuMemcpyHtoDAsync_v2)                \
+  X(to_host, cuMemcpyDtoHAsync_v2)                  \
+  X(on_device, cuMemcpyDtoDAsync_v2)                \
+  X(module_load, cuModuleLoadData)                  \
+  X(module_unload, cuModuleUnload)                  \
+  X(module_function, cuModuleGetFunction)           \
+  X(capture_begin, cuStreamBeginCapture_v2)         \
+  X(capture_end, cuStreamEndCapture)                \
+  X(graph_instantiate, cuGraphInstantiateWithFlags) \
+  X(graph_launch, cuGraphLaunch)                    \
+  X(graph_free, cuGraphDestroy)                     \
+  X(graph_exec_free, cuGraphExecDestroy)
 
 // ---- NVRTC
 

@@ -16,13 +16,10 @@ class CudaDevice : public gpu::DriverDevice {
               gpu::Stream& stream) override;
   gpu::TileMap tile_map(const gpu::Tiles& tiles) override;
   int64_t clusters_at_once(void* function, const gpu::Grid& grid) override;
-  void record() override;
-  std::unique_ptr<gpu::Recording> recorded() override;
   bool has_conv() override { return dnn_library() != nullptr; }
   bool conv(const gpu::Conv& c, gpu::Stream& stream) override;
 
   void check(int result, const char* what) const override { cuda::check(result, what); }
-  Diversion diverted() const override;
   void ready(void* function, const char* name) const override;
 
  private:
@@ -39,8 +36,6 @@ class CudaDevice : public gpu::DriverDevice {
   std::string build_version_, gpu_arch_;
   std::mutex context_mutex_;
   CUcontext context_ = nullptr;
-  std::mutex recording_mutex_;  // held from record() to recorded()
-  CUstream recording_ = nullptr;
   std::mutex dnn_mutex_;
   bool dnn_tried_ = false;
   std::unique_ptr<Dnn> dnn_;

@@ -35,12 +35,18 @@ struct DriverCalls {
   int (*module_load)(void**, const void*) = nullptr;
   int (*module_unload)(void*) = nullptr;
   int (*module_function)(void**, void*, const char*) = nullptr;
+  int (*capture_begin)(void*, int) = nullptr;
+  int (*capture_end)(void*, void**) = nullptr;
+  int (*graph_instantiate)(void**, void*, unsigned long long) = nullptr;
+  int (*graph_launch)(void*, void*) = nullptr;
+  int (*graph_free)(void*) = nullptr;
+  int (*graph_exec_free)(void*) = nullptr;
 };
 
 // Numbers that CUDA and HIP share.
 constexpr unsigned kStreamNonBlocking = 1, kEventNoTiming = 2;
 constexpr unsigned kHostPortable = 1, kHostMapped = 2;
-constexpr int kOutOfMemory = 2;
+constexpr int kOutOfMemory = 2, kCaptureThreadLocal = 1;
 constexpr int kPoolReleaseThreshold = 4, kPoolReserved = 5, kPoolUsed = 7;
 struct PoolProps {
   int allocation_type;             // 1: pinned
@@ -92,6 +98,8 @@ class DriverDevice : public Device {
   void copy_to_host(void* dst, const void* src, size_t bytes, Stream& stream) override;
   void copy_on_device(void* dst, const void* src, size_t bytes, Stream& stream) override;
   void note_copy(void* dst, const void* src, size_t bytes) override;
+  void record() override;
+  std::unique_ptr<Recording> recorded() override;
   void evict() override;
   uint64_t memory_available() override;
   MeasuredCosts measure() override;
@@ -126,7 +134,7 @@ class DriverDevice : public Device {
     void* stream = nullptr;
     void* fault = nullptr;
   };
-  virtual Diversion diverted() const { return {}; }
+  Diversion diverted() const;
   // A function has been found in a module. The device is current.
   virtual void ready(void* function, const char* name) const {
     static_cast<void>(function);
@@ -179,7 +187,9 @@ class DriverDevice : public Device {
   Staging staging_;
   PinnedRanges& pinned_;
   std::vector<Fault*> faults_;
-  std::vector<void*> events_;  // spare ones
+  std::vector<void*> events_;   // spare ones
+  std::mutex recording_mutex_;  // held from record() to recorded()
+  void* recording_ = nullptr;
   mutable std::mutex blas_mutex_;
   mutable bool blas_tried_ = false;
   mutable std::unique_ptr<BlasLt> blas_;

@@ -33,30 +33,36 @@ constexpr int kAttrMultiprocessors = 63;
      void**))
 
 // X(name in gpu::DriverCalls, exported name)
-#define NEF_HIP_DRIVER(X)                     \
-  X(stream_create, hipStreamCreateWithFlags)  \
-  X(stream_destroy, hipStreamDestroy)         \
-  X(stream_synchronize, hipStreamSynchronize) \
-  X(stream_wait, hipStreamWaitEvent)          \
-  X(event_create, hipEventCreateWithFlags)    \
-  X(event_record, hipEventRecord)             \
-  X(event_synchronize, hipEventSynchronize)   \
-  X(pool_create, hipMemPoolCreate)            \
-  X(pool_set, hipMemPoolSetAttribute)         \
-  X(pool_get, hipMemPoolGetAttribute)         \
-  X(pool_trim, hipMemPoolTrimTo)              \
-  X(pool_alloc, hipMallocFromPoolAsync)       \
-  X(pool_free, hipFreeAsync)                  \
-  X(memory_info, hipMemGetInfo)               \
-  X(host_alloc, hipHostMalloc)                \
-  X(host_free, hipHostFree)                   \
-  X(host_pointer, hipHostGetDevicePointer)    \
-  X(to_device, hipMemcpyHtoDAsync)            \
-  X(to_host, hipMemcpyDtoHAsync)              \
-  X(on_device, hipMemcpyDtoDAsync)            \
-  X(module_load, hipModuleLoadData)           \
-  X(module_unload, hipModuleUnload)           \
-  X(module_function, hipModuleGetFunction)
+#define NEF_HIP_DRIVER(X)                            \
+  X(stream_create, hipStreamCreateWithFlags)         \
+  X(stream_destroy, hipStreamDestroy)                \
+  X(stream_synchronize, hipStreamSynchronize)        \
+  X(stream_wait, hipStreamWaitEvent)                 \
+  X(event_create, hipEventCreateWithFlags)           \
+  X(event_record, hipEventRecord)                    \
+  X(event_synchronize, hipEventSynchronize)          \
+  X(pool_create, hipMemPoolCreate)                   \
+  X(pool_set, hipMemPoolSetAttribute)                \
+  X(pool_get, hipMemPoolGetAttribute)                \
+  X(pool_trim, hipMemPoolTrimTo)                     \
+  X(pool_alloc, hipMallocFromPoolAsync)              \
+  X(pool_free, hipFreeAsync)                         \
+  X(memory_info, hipMemGetInfo)                      \
+  X(host_alloc, hipHostMalloc)                       \
+  X(host_free, hipHostFree)                          \
+  X(host_pointer, hipHostGetDevicePointer)           \
+  X(to_device, hipMemcpyHtoDAsync)                   \
+  X(to_host, hipMemcpyDtoHAsync)                     \
+  X(on_device, hipMemcpyDtoDAsync)                   \
+  X(module_load, hipModuleLoadData)                  \
+  X(module_unload, hipModuleUnload)                  \
+  X(module_function, hipModuleGetFunction)           \
+  X(capture_begin, hipStreamBeginCapture)            \
+  X(capture_end, hipStreamEndCapture)                \
+  X(graph_instantiate, hipGraphInstantiateWithFlags) \
+  X(graph_launch, hipGraphLaunch)                    \
+  X(graph_free, hipGraphDestroy)                     \
+  X(graph_exec_free, hipGraphExecDestroy)
 
 // X(name in gpu::CompilerCalls, exported name)
 #define NEF_HIP_COMPILER(X)            \

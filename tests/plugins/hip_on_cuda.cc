@@ -175,6 +175,18 @@ NEF_EXPORT int hipModuleUnload(void* module) { return on_device("cuModuleUnload"
 NEF_EXPORT int hipModuleGetFunction(void** out, void* module, const char* name) {
   return on_device("cuModuleGetFunction", out, module, name);
 }
+NEF_EXPORT int hipStreamBeginCapture(void* s, int mode) {
+  return on_device("cuStreamBeginCapture_v2", s, mode);
+}
+NEF_EXPORT int hipStreamEndCapture(void* s, void** graph) {
+  return on_device("cuStreamEndCapture", s, graph);
+}
+NEF_EXPORT int hipGraphInstantiateWithFlags(void** out, void* graph, unsigned long long flags) {
+  return on_device("cuGraphInstantiateWithFlags", out, graph, flags);
+}
+NEF_EXPORT int hipGraphLaunch(void* exec, void* s) { return on_device("cuGraphLaunch", exec, s); }
+NEF_EXPORT int hipGraphDestroy(void* graph) { return on_device("cuGraphDestroy", graph); }
+NEF_EXPORT int hipGraphExecDestroy(void* exec) { return on_device("cuGraphExecDestroy", exec); }
 NEF_EXPORT int hipModuleLaunchKernel(void* f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
                                      unsigned by, unsigned bz, unsigned shared, void* stream,
                                      void** params, void** extra) {

@@ -86,7 +86,7 @@ static_assert(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES == kFunctionShared &&
               CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT == kFunctionSharedShare &&
               CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION == kLaunchCluster &&
               CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION == kLaunchEarly &&
-              CU_STREAM_CAPTURE_MODE_THREAD_LOCAL == kCaptureThreadLocal);
+              CU_STREAM_CAPTURE_MODE_THREAD_LOCAL == gpu::kCaptureThreadLocal);
 static_assert(CU_TENSOR_MAP_DATA_TYPE_FLOAT16 == kTileF16 &&
               CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 == kTileBf16 &&
               CU_TENSOR_MAP_SWIZZLE_128B == kTileSwizzle128 &&

@@ -58,6 +58,7 @@ static_assert(hipDeviceAttributeClockRate == kAttrClockKhz &&
               hipDeviceAttributeMultiprocessorCount == kAttrMultiprocessors);
 static_assert(hipStreamNonBlocking == gpu::kStreamNonBlocking &&
               hipEventDisableTiming == gpu::kEventNoTiming &&
+              hipStreamCaptureModeThreadLocal == gpu::kCaptureThreadLocal &&
               hipHostMallocPortable == gpu::kHostPortable &&
               hipHostMallocMapped == gpu::kHostMapped &&
               hipMemPoolAttrReleaseThreshold == gpu::kPoolReleaseThreshold &&

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is measured on a GPU, and memory that is pinned for all of them.
+// What the backend of a real GPU offers beside kernels: costs, pinned memory, recordings.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "backends/cuda/cuda.h"
+#include "backends/rocm/rocm.h"
+#include "tests/support/card.h"
 
 namespace nef::cuda {
 namespace {
@@ -18,7 +20,8 @@ class Card : public ::testing::Test {
   }
   void must(nef_code code) { ASSERT_EQ(code, NEF_OK) << message_; }
 
-  const nef_backend& table_ = *nef_backend_cuda();
+  const nef_backend& table_ =
+      test::card_backend() == "rocm" ? *nef_backend_rocm() : *nef_backend_cuda();
   char message_[512] = "";
   nef_backend_error err_{message_, sizeof message_};
 };
@@ -41,9 +44,9 @@ TEST_F(Card, CostsAreMeasuredInMilliseconds) {
     EXPECT_LT(c.launch_seconds, 1e-4);
     EXPECT_GT(c.link_seconds, 1e-7);
     EXPECT_LT(c.link_seconds, 1e-3);
-    std::printf("cuda:%d: launch %.2f us, link %.2f us and %.1f GB/s, measured in %.1f ms\n", d,
-                c.launch_seconds * 1e6, c.link_seconds * 1e6, c.link_bytes_per_second * 1e-9,
-                took.count() * 1e3);
+    std::printf("%s:%d: launch %.2f us, link %.2f us and %.1f GB/s, measured in %.1f ms\n",
+                table_.name, d, c.launch_seconds * 1e6, c.link_seconds * 1e6,
+                c.link_bytes_per_second * 1e-9, took.count() * 1e3);
   }
 }
 
@@ -62,6 +65,33 @@ TEST_F(Card, MemoryThatOneGpuPinnedServesAll) {
     EXPECT_EQ(std::memcmp(host, want.data(), kBytes), 0) << d;
     table_.free(d, there, kBytes);
   }
+  table_.host_free(0, host, kBytes);
+}
+
+TEST_F(Card, AReplayCopiesWhatIsThereThen) {
+  constexpr size_t kBytes = 1000;
+  void *host = nullptr, *there = nullptr;
+  must(table_.host_alloc(0, kBytes, &host, &err_));
+  must(table_.alloc(0, kBytes, &there, &err_));
+  std::memset(host, 1, kBytes);
+  must(table_.copy(0, there, host, kBytes, NEF_COPY_HOST_TO_DEVICE, &err_));
+  must(table_.record_begin(0, &err_));
+  std::memset(host, 2, kBytes);
+  must(table_.record_copy(0, there, host, kBytes, &err_));
+  nef_backend_recording* recording = nullptr;
+  must(table_.record_end(0, &recording, &err_));
+  ASSERT_NE(recording, nullptr);
+  std::vector<unsigned char> got(kBytes);
+  must(table_.copy(0, got.data(), there, kBytes, NEF_COPY_DEVICE_TO_HOST, &err_));
+  EXPECT_EQ(got, std::vector<unsigned char>(kBytes, 1)) << "what is noted has run";
+  for (unsigned char v : {3, 4}) {
+    std::memset(host, v, kBytes);
+    must(table_.replay(recording, &err_));
+    must(table_.copy(0, got.data(), there, kBytes, NEF_COPY_DEVICE_TO_HOST, &err_));
+    EXPECT_EQ(got, std::vector<unsigned char>(kBytes, v));
+  }
+  table_.recording_free(recording);
+  table_.free(0, there, kBytes);
   table_.host_free(0, host, kBytes);
 }
 
