@@ -15,7 +15,7 @@ class HostTimes {
     time<&gpu::DriverCalls::event_synchronize>(driver.calls, waited_);
     time<&gpu::DriverCalls::stream_synchronize>(driver.calls, waited_);
     time<&gpu::DriverCalls::to_host>(driver.calls, waited_);  // waits where memory is not pinned
-    time<&cuda::DriverApi::graph_launch>(driver, launched_);
+    time<&gpu::DriverCalls::graph_launch>(driver.calls, launched_);
     time<&gpu::DriverCalls::to_device>(driver.calls, queued_);
     time<&gpu::DriverCalls::event_record>(driver.calls, queued_);
   }
