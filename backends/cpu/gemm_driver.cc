@@ -8,7 +8,8 @@
 namespace nef::cpu {
 namespace {
 
-constexpr int64_t kTaskWork = 256 * 1024;  // multiply-adds that outweigh handing out a task
+constexpr int64_t kTaskWork = 256 * 1024;         // multiply-adds that outweigh handing out a task
+constexpr int64_t kWakingWork = 2 * 1024 * 1024;  // and waking a thread
 // Long tasks are cut once more: a thread that was held up shall not leave the others waiting.
 constexpr int64_t kTasksPerSlot = 4, kMostTasksPerSlot = 8;
 constexpr int64_t kLongTaskWork = 32 * 1024 * 1024;
@@ -17,8 +18,10 @@ struct Grid {
   int64_t rows = 1, cols = 1;
 };
 
-// Multiply-adds, in units of so many.
+// Multiply-adds, in units of so many. A few rows take as long as one: they wait for B.
 int64_t work_in(int64_t unit, int64_t m, int64_t n, int64_t k) {
+  constexpr int64_t kFewRows = 4;
+  m = std::max(m, kFewRows);
   return m * n / unit * k + m * n % unit * k / unit;
 }
 
@@ -56,7 +59,7 @@ void gemm_parallel(const GemmBlock<T>& g, int64_t slots, T* scratch) {
   const bool pack = !g.a_packed && wants_packed_a<T>(g.m, g.n, g.a_row, g.a_k);
   const Grid grid = make_grid<T>(g.m, g.n, g.k, slots, pack);
   const int64_t row_panels = ceil_div(g.m, ops.mr), col_panels = ceil_div(g.n, ops.nr);
-  run_tasks(slots, grid.rows * grid.cols, [&](int64_t slot, int64_t task) {
+  const auto run = [&](int64_t slot, int64_t task) {
     const int64_t i = task / grid.cols, j = task % grid.cols;
     const int64_t col = col_panels * j / grid.cols * ops.nr;
     const int64_t col_end = std::min(g.n, col_panels * (j + 1) / grid.cols * ops.nr);
@@ -69,7 +72,8 @@ void gemm_parallel(const GemmBlock<T>& g, int64_t slots, T* scratch) {
     part.col0 = g.col0 + col;
     if (pack) part.a_buffer = scratch + slot * gemm_a_buffer<T>(g.blocking, g.m, g.k);
     ops.block(part);
-  });
+  };
+  run_tasks(slots, grid.rows * grid.cols, run, work_in(kWakingWork, g.m, g.n, g.k) > 0);
 }
 
 template <typename T>

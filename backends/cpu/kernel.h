@@ -21,7 +21,8 @@ using Tensor = nef_backend_tensor;
 // The engine's services (thread pool), set by init before any kernel exists.
 const nef_backend_host& host();
 
-// Runs body(begin, end) over [0, n) in chunks of at least `grain` on the shared pool.
+// Runs body(begin, end) over [0, n) on the shared pool, in chunks of at least `grain`, which is
+// worth waking a thread for; less than that is shared with threads that are awake, in smaller ones.
 template <typename Body>
 void parallel_for(int64_t n, int64_t grain, const Body& body) {
   host().parallel_for(

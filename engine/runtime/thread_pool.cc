@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -22,7 +23,8 @@ namespace nef::runtime {
 
 namespace {
 
-constexpr int kSpins = 2000;         // about 20 us, then park
+constexpr int kSpins = 2000;  // about 20 us, then park
+constexpr int64_t kSpinNanoseconds = 20'000;
 constexpr int kChunksPerThread = 4;  // balance against uneven threads
 constexpr int32_t kMaxThreads = 1024;
 
@@ -38,6 +40,13 @@ void pause() {
 #else
   std::this_thread::yield();
 #endif
+}
+
+int64_t least_chunk(int64_t grain) { return std::max<int64_t>(1, grain / 8); }
+
+int64_t nanoseconds() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
 }
 
 int32_t from_environment() {
@@ -100,23 +109,27 @@ ThreadPool& ThreadPool::shared() {
   return *pool;
 }
 
-ThreadPool::ThreadPool(int32_t threads) : threads_(threads) {
+ThreadPool::ThreadPool(int32_t threads)
+    : threads_(threads), parts_(std::make_unique<Part[]>(static_cast<size_t>(threads))) {
   try {
-    for (int32_t i = 1; i < threads_; ++i) std::thread([this] { worker(); }).detach();
+    for (int32_t i = 1; i < threads_; ++i) std::thread([this, i] { worker(i); }).detach();
   } catch (const std::system_error&) {
     // The system is out of threads: the callers then do more of the work themselves.
   }
 }
 
-void ThreadPool::run_chunks(Fn fn, void* arg, int64_t n, int64_t chunk) {
-  while (true) {
-    const int64_t begin = next_.fetch_add(chunk, std::memory_order_relaxed);
-    if (begin >= n) return;
-    fn(arg, begin, std::min(n, begin + chunk));
+void ThreadPool::run_chunks(const Job& job, int32_t part) {
+  for (int32_t i = 0; i < job.parts; ++i) {
+    Part& own = parts_[static_cast<size_t>((part + i) % job.parts)];
+    while (true) {
+      const int64_t at = own.next.fetch_add(1, std::memory_order_relaxed);
+      if (at >= own.end) break;
+      job.fn(job.arg, at * job.chunk, std::min(job.n, (at + 1) * job.chunk));
+    }
   }
 }
 
-void ThreadPool::worker() {
+void ThreadPool::worker(int32_t id) {
   t_inside = true;
   uint32_t seen = 0;
   while (true) {
@@ -132,56 +145,67 @@ void ThreadPool::worker() {
       continue;
     }
     seen = now;
-    Fn fn;
-    void* arg;
-    int64_t n, chunk;
-    bool flush;
+    Job job;
+    int32_t part;
     {
-      std::lock_guard lock(job_);
-      if (!open_ || joined_ == most_) continue;
+      std::lock_guard lock(mutex_);
+      if (!open_ || joined_ + 1 == job_.parts) continue;
       ++joined_;
       active_.fetch_add(1, std::memory_order_relaxed);
-      fn = fn_;
-      arg = arg_;
-      n = n_;
-      chunk = chunk_;
-      flush = flush_;
+      job = job_;
+      part = job.parts == threads_ ? id : joined_;
     }
     {
-      const FlushSubnormals mode(flush);
-      run_chunks(fn, arg, n, chunk);
+      const FlushSubnormals mode(job.flush);
+      run_chunks(job, part);
     }
     active_.fetch_sub(1, std::memory_order_release);
   }
+}
+
+// A small loop is shared when others are awake. If small ones follow each other so closely that
+// threads would not have parked between them, it is worth waking them.
+bool ThreadPool::worth_sharing(int64_t n, int64_t grain) {
+  if (n > grain) return true;
+  if (n <= least_chunk(grain)) return false;
+  if (parked_.load(std::memory_order_relaxed) < threads_ - 1) return true;
+  const int64_t now = nanoseconds();
+  return now - last_small_.exchange(now, std::memory_order_relaxed) < kSpinNanoseconds;
 }
 
 void ThreadPool::parallel_for(int64_t n, int64_t grain, Fn fn, void* arg) {
   if (n <= 0) return;
   grain = std::max<int64_t>(1, grain);
   const int32_t threads = t_limit > 0 ? std::min(t_limit, threads_) : threads_;
-  if (t_inside || threads == 1 || n <= grain || !caller_.try_lock()) return fn(arg, 0, n);
-
+  if (t_inside || threads == 1 || !worth_sharing(n, grain) || !caller_.try_lock()) {
+    return fn(arg, 0, n);
+  }
   const int64_t wanted = static_cast<int64_t>(threads) * kChunksPerThread;
-  const int64_t chunk = std::max(grain, (n + wanted - 1) / wanted);
+  const int64_t chunk = std::max(n > grain ? grain : least_chunk(grain), (n + wanted - 1) / wanted);
+  share({fn, arg, n, chunk, threads, flushes_subnormals()});
+  caller_.unlock();
+}
+
+void ThreadPool::share(const Job& job) {
   {
-    std::lock_guard lock(job_);
-    fn_ = fn;
-    arg_ = arg;
-    n_ = n;
-    chunk_ = chunk;
+    std::lock_guard lock(mutex_);
+    job_ = job;
     joined_ = 0;
-    most_ = threads - 1;
-    flush_ = flushes_subnormals();
     open_ = true;
-    next_.store(0, std::memory_order_relaxed);
+    const int64_t chunks = (job.n + job.chunk - 1) / job.chunk;
+    for (int32_t i = 0; i < job.parts; ++i) {
+      Part& part = parts_[static_cast<size_t>(i)];
+      part.next.store(chunks * i / job.parts, std::memory_order_relaxed);
+      part.end = chunks * (i + 1) / job.parts;
+    }
   }
   generation_.fetch_add(1, std::memory_order_seq_cst);
   if (parked_.load(std::memory_order_seq_cst) > 0) generation_.notify_all();
   t_inside = true;
-  run_chunks(fn, arg, n, chunk);
+  run_chunks(job, 0);
   t_inside = false;
   {
-    std::lock_guard lock(job_);
+    std::lock_guard lock(mutex_);
     open_ = false;
   }
   for (int spin = 0; active_.load(std::memory_order_acquire) != 0; ++spin) {
@@ -191,7 +215,6 @@ void ThreadPool::parallel_for(int64_t n, int64_t grain, Fn fn, void* arg) {
       std::this_thread::yield();
     }
   }
-  caller_.unlock();
 }
 
 }  // namespace nef::runtime

@@ -146,7 +146,9 @@ typedef struct nef_backend_tensor {
 /* ---- the host's services ------------------------------------------------------------- */
 
 /** Runs fn(arg, begin, end) over [0, n) in chunks of at least `grain`, on the caller and the
- * shared pool; returns when all is done. Safe from any thread, may nest (then it is serial). */
+ * shared pool; returns when all is done. Safe from any thread, may nest (then it is serial).
+ * `grain` is worth waking a thread for: a loop of no more is shared only with threads that are
+ * awake, in chunks down to an eighth of it. */
 typedef void (*nef_parallel_fn)(void* arg, int64_t begin, int64_t end);
 
 typedef struct nef_backend_host {

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <set>
 #include <thread>
@@ -27,12 +28,14 @@ struct Hits {
   std::vector<std::atomic<int>> count;
   std::mutex mutex;
   std::set<std::thread::id> threads;
+  int calls = 0;
 
   static void run(void* self, int64_t begin, int64_t end) {
     auto& h = *static_cast<Hits*>(self);
     for (int64_t i = begin; i < end; ++i) h.count[static_cast<size_t>(i)].fetch_add(1);
     std::lock_guard lock(h.mutex);
     h.threads.insert(std::this_thread::get_id());
+    ++h.calls;
   }
   bool each_once() const {
     for (const auto& c : count) {
@@ -78,6 +81,30 @@ TEST_F(Pool, ChunksAreNoSmallerThanTheGrain) {
       },
       &smallest);
   EXPECT_GE(smallest, 100);
+}
+
+TEST_F(Pool, SmallLoopsWakeNobody) {
+  // Threads park at some time after the last loop; a small one is then left to its caller.
+  for (int attempt = 0; attempt < 200; ++attempt) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    Hits hits(100);
+    pool.parallel_for(100, 100, Hits::run, &hits);
+    ASSERT_TRUE(hits.each_once());
+    if (hits.calls == 1) return;
+  }
+  FAIL() << "small loops were always shared";
+}
+
+TEST_F(Pool, SmallLoopsAreSharedWithThreadsThatAreAwake) {
+  for (int attempt = 0; attempt < 2000; ++attempt) {
+    Hits all(1000), small(100);
+    pool.parallel_for(1000, 1, Hits::run, &all);
+    pool.parallel_for(100, 100, Hits::run, &small);
+    ASSERT_TRUE(all.each_once() && small.each_once());
+    EXPECT_LE(small.calls, 9);  // an eighth of the grain, or what is left
+    if (small.calls > 1) return;
+  }
+  FAIL() << "no small loop was shared";
 }
 
 TEST_F(Pool, NestedLoopsRunAlone) {
