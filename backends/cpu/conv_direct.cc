@@ -55,6 +55,12 @@ int64_t vectors_cost(int64_t columns, int64_t lanes) {
   return 10 * vectors + 2 * (vectors % 2);
 }
 
+// Would more than an eighth of the slots' time pass in waiting for the last tasks?
+bool uneven(int64_t tasks, int64_t slots) {
+  const int64_t places = round_up(tasks, slots);
+  return 8 * (places - tasks) > places;
+}
+
 template <typename T>
 Cut make_cut(const DirectConv<T>& conv, bool depthwise, int64_t slots) {
   const int64_t lanes = conv_ops<T>().lanes, planes = conv.batch * conv.groups;
@@ -91,7 +97,9 @@ Cut make_cut(const DirectConv<T>& conv, bool depthwise, int64_t slots) {
   if (!depthwise) {
     // Few bands: the filters are split too, and each part stages its band for itself.
     const int64_t panels = ceil_div(conv.filters, gemm_ops<T>().mr);
-    cut.parts = std::clamp<int64_t>(wanted / cut.bands, 1, std::max<int64_t>(1, panels / 4));
+    const int64_t most = std::max<int64_t>(1, panels / 4);
+    cut.parts = std::clamp<int64_t>(wanted / cut.bands, 1, most);
+    while (cut.parts < most && uneven(planes * cut.bands * cut.parts, slots)) ++cut.parts;
   }
   return cut;
 }
