@@ -25,7 +25,7 @@ constexpr int64_t kTileBytes = 1024, kRowBytes = 64, kSteps = 16;  // of a tile
 constexpr int64_t kRows = 8;                   // at a time: with two vectors each, 16 sums
 constexpr int64_t kResidentBytes = 512 << 10;  // of B that stay in L2
 constexpr int64_t kGroup = 2048;               // most columns of a group
-constexpr int64_t kAhead = 4096;               // bytes of B fetched ahead of a single row
+constexpr int64_t kAhead = 8192;               // bytes of B fetched ahead
 
 // A product, whatever its elements: rows and columns of `depth` bytes.
 struct Problem {
