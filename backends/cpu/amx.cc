@@ -3,6 +3,7 @@
 #include "backends/cpu/amx.h"
 
 #include "backends/cpu/amx_vectors.h"
+#include "backends/cpu/amx_windows.h"
 #include "backends/cpu/targets.h"
 
 #include <hwy/highway.h>
@@ -471,8 +472,9 @@ const Features& features() {
 // Asked each time: tests force other targets.
 bool allowed(int64_t targets) { return (hwy::SupportedTargets() & targets) != 0; }
 
-constexpr AmxOps kAmx = {"amx",  true,         pack_a,       pack_b,      block,
-                         narrow, pack_a_bytes, pack_b_bytes, block_bytes, take_zeros_off};
+constexpr AmxOps kAmx = {"amx",       true,           pack_a,           pack_b,
+                         block,       narrow,         pack_a_bytes,     pack_b_bytes,
+                         block_bytes, take_zeros_off, gather_byte_rows, add_byte_columns};
 constexpr AmxOps kVectors = {"avx512",
                              false,
                              pack_a,
@@ -482,7 +484,9 @@ constexpr AmxOps kVectors = {"avx512",
                              pack_a_bytes,
                              pack_b_bytes,
                              multiply_bytes_by_vectors,
-                             take_zeros_off};
+                             take_zeros_off,
+                             gather_byte_rows,
+                             add_byte_columns};
 
 }  // namespace
 

@@ -53,6 +53,19 @@ struct AmxByteBlock {
   int64_t a_row = 0;  // as in AmxBlock
 };
 
+// Where the columns of a row of a panel come from: column j of run r from x[j + shift[r]].
+struct ByteRuns {
+  static constexpr int kMost = 4;
+  int count = 0;
+  int64_t shift[kMost];
+  uint32_t columns[kMost];  // a bit for each
+
+  void add(int64_t first, int64_t n, int64_t from) {
+    shift[count] = from - first;
+    columns[count++] = (n == kAmxPanel ? ~uint32_t{0} : (uint32_t{1} << n) - 1) << first;
+  }
+};
+
 struct AmxOps {
   const char* name;  // of what multiplies
   bool tiles;        // on AMX: many times as fast as float32, not only twice
@@ -83,6 +96,11 @@ struct AmxOps {
   // without `zeros`, they are 0.
   void (*take_zeros_off)(int64_t n, int32_t a_zero, const int32_t* sums, int32_t part,
                          const int32_t* zeros, int32_t* c);
+  // Rows of a panel of B, `to_row` apart, from rows of x; columns in no run are `pad`.
+  void (*gather_rows)(const uint8_t* x, int64_t x_row, int64_t rows, const ByteRuns& runs,
+                      uint8_t pad, uint8_t* to, int64_t to_row);
+  // sums[j] of each of kAmxPanel columns over k rows.
+  void (*add_columns)(const uint8_t* panel, int64_t k, bool is_signed, int32_t* sums);
 };
 
 // Products of bfloat16 on AMX, or else by the dot products of AVX512_BF16. Null where the CPU has

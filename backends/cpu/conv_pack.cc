@@ -118,6 +118,21 @@ void pack_pointwise(const Window& w, const T* x, int64_t channels, int64_t count
   }
 }
 
+// Calls row(kernel position, sources, how far beyond them it reads) for all of the window.
+template <typename Row>
+void for_kernel(const Window& w, bool transposed, int64_t first, int64_t cols, const Row& row) {
+  int64_t positions[kMaxPanel][NEF_MAX_RANK];
+  for (int64_t j = 0; j < cols; ++j) unflatten(first + j, w.out, w.rank, positions[j]);
+  const bool inside = !transposed && all_inside(w, positions, cols);
+  PanelSource s;
+  for (int64_t k = 0; k < w.kernel_count; ++k) {
+    int64_t at[NEF_MAX_RANK];
+    unflatten(k, w.kernel, w.rank, at);
+    if (k == 0 || !inside) find_sources(w, transposed, positions, cols, at, &s);
+    row(k, s, inside ? kernel_shift(w, at) : 0);
+  }
+}
+
 }  // namespace
 
 template <typename T>
@@ -126,23 +141,34 @@ void pack_positions(const Window& w, bool transposed, const T* x, int64_t channe
   if (!transposed && w.pointwise()) {
     return pack_pointwise(w, x + first, channels, count, nr, pad, out);
   }
-  int64_t positions[kMaxPanel][NEF_MAX_RANK];
   const int64_t depth = channels * w.kernel_count;
   for (int64_t p = 0; p < count; p += nr, out += depth * nr) {
     const int64_t cols = std::min(nr, count - p);
-    for (int64_t j = 0; j < cols; ++j) unflatten(first + p + j, w.out, w.rank, positions[j]);
-    const bool inside = !transposed && all_inside(w, positions, cols);
-    PanelSource s;
-    for (int64_t k = 0; k < w.kernel_count; ++k) {
-      int64_t at[NEF_MAX_RANK];
-      unflatten(k, w.kernel, w.rank, at);
-      if (k == 0 || !inside) find_sources(w, transposed, positions, cols, at, &s);
-      const T* src = x + (inside ? kernel_shift(w, at) : 0);
+    for_kernel(w, transposed, first + p, cols, [&](int64_t k, const PanelSource& s, int64_t shift) {
       for (int64_t c = 0; c < channels; ++c) {
-        fill_row(s, src + c * w.in_count, cols, nr, pad, out + (c * w.kernel_count + k) * nr);
+        fill_row(s, x + shift + c * w.in_count, cols, nr, pad, out + (c * w.kernel_count + k) * nr);
       }
-    }
+    });
   }
+}
+
+void pack_byte_panel(const AmxOps& ops, const Window& w, const uint8_t* x, int64_t channels,
+                     int64_t first, int64_t cols, uint8_t pad, uint8_t* out) {
+  for_kernel(w, false, first, cols, [&](int64_t k, const PanelSource& s, int64_t shift) {
+    const uint8_t* src = x + shift;
+    uint8_t* dst = out + k * kAmxPanel;
+    const int64_t row = w.kernel_count * kAmxPanel;
+    if (s.n_runs <= ByteRuns::kMost) {
+      ByteRuns runs;
+      for (int r = 0; r < s.n_runs; ++r) {
+        if (s.runs[r].offset >= 0) runs.add(s.runs[r].begin, s.runs[r].count, s.runs[r].offset);
+      }
+      return ops.gather_rows(src, w.in_count, channels, runs, pad, dst, row);
+    }
+    for (int64_t c = 0; c < channels; ++c, src += w.in_count, dst += row) {
+      fill_row(s, src, cols, kAmxPanel, pad, dst);
+    }
+  });
 }
 
 namespace {
@@ -212,8 +238,6 @@ template void pack_positions<float>(const Window&, bool, const float*, int64_t, 
                                     int64_t, float*, float);
 template void pack_positions<double>(const Window&, bool, const double*, int64_t, int64_t, int64_t,
                                      int64_t, double*, double);
-template void pack_positions<uint8_t>(const Window&, bool, const uint8_t*, int64_t, int64_t,
-                                      int64_t, int64_t, uint8_t*, uint8_t);
 template void convolve_plane<float>(const Window&, const float*, const float*, float, float*);
 template void convolve_plane<double>(const Window&, const double*, const double*, double, double*);
 

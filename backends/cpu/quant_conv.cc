@@ -3,7 +3,6 @@
 // and what the zero points bring is taken off the sums. Elsewhere windows are gathered as rows of
 // int16 less the zero point, so that padding is 0.
 #include <algorithm>
-#include <cstring>
 
 #include "backends/cpu/amx.h"
 #include "backends/cpu/conv_geometry.h"
@@ -198,10 +197,11 @@ class QuantConvPrepared final : public Prepared {
     return is_signed(id) ? static_cast<int8_t>(x) : x;
   }
 
-  // A task's scratch: one panel of windows, all of them packed, their sums, the result.
+  // A task's scratch: one panel of windows, all of them packed, their sums, as many times the zero
+  // point of x, the result.
   struct AmxRoom {
     int64_t width;  // positions
-    int64_t packed, sums, result, used;
+    int64_t packed, sums, zeros, result, used;
   };
   AmxRoom amx_room(const Sizes& s) const {
     const int64_t depth = amx_byte_depth(s.k);
@@ -209,7 +209,8 @@ class QuantConvPrepared final : public Prepared {
     room.width = std::max<int64_t>(1, kAmxBytes / depth / kAmxPanel) * kAmxPanel;
     room.packed = round_up(s.k * kAmxPanel, 64);
     room.sums = room.packed + std::max(kAmxBytes, kAmxPanel * depth);
-    room.result = room.sums + kAmxBytes / 64 * 4;
+    room.zeros = room.sums + kAmxBytes / 64 * 4;
+    room.result = room.zeros + kAmxBytes / 64 * 4;
     room.used = room.result + (ids_.quantized ? s.filters / groups_ * room.width * 4 : 0);
     return room;
   }
@@ -233,6 +234,8 @@ class QuantConvPrepared final : public Prepared {
     const int64_t filters = s.filters / groups_, group = image % groups_;
     const int64_t zero = integer(values, ids_.x_zero, 0);
     auto* x_sums = reinterpret_cast<int32_t*>(scratch + room.sums);
+    auto* x_zeros = reinterpret_cast<int32_t*>(scratch + room.zeros);
+    std::fill_n(x_zeros, n, static_cast<int32_t>(zero));
     pack_windows(values, s, image, first, n, static_cast<uint8_t>(zero), scratch,
                  scratch + room.packed, x_sums);
     const int64_t at = (image / groups_ * s.filters + group * filters) * s.window.out_count + first;
@@ -250,7 +253,7 @@ class QuantConvPrepared final : public Prepared {
     amx_->block_bytes(g);
     for (int64_t f = 0; f < filters; ++f) {
       int32_t* row = g.c + f * g.ldc;
-      take_zeros_off(values, s, group * filters + f, zero, x_sums, n, row);
+      take_zeros_off(values, s, group * filters + f, x_sums, x_zeros, n, row);
       if (!ids_.quantized) continue;
       store(values, group * filters + f, row, n, at + f * s.window.out_count);
     }
@@ -261,50 +264,23 @@ class QuantConvPrepared final : public Prepared {
     const uint8_t* x = bytes(values, ids_.x) + image * s.channels * s.window.in_count;
     for (int64_t j = 0; j < n; j += kAmxPanel, out += kAmxPanel * amx_byte_depth(s.k)) {
       const int64_t cols = std::min(kAmxPanel, n - j);
-      pack_positions<uint8_t>(s.window, false, x, s.channels, first + j, cols, kAmxPanel, panel,
-                              pad);
+      pack_byte_panel(*amx_, s.window, x, s.channels, first + j, cols, pad, panel);
       amx_->pack_b_bytes(panel, kAmxPanel, s.k, cols, out);
-      if (weight_zeros_) add_columns(panel, s.k, is_signed(ids_.x), sums + j);
-    }
-  }
-  static void add_columns(const uint8_t* panel, int64_t k, bool is_signed, int32_t* sums) {
-    int32_t total[kAmxPanel] = {};  // the fixed trip count becomes vector code
-    for (int64_t p = 0; p < k; ++p, panel += kAmxPanel) {
-      if (is_signed) {
-        for (int64_t j = 0; j < kAmxPanel; ++j) total[j] += static_cast<int8_t>(panel[j]);
+      if (weight_zeros_) {
+        amx_->add_columns(panel, s.k, is_signed(ids_.x), sums + j);
       } else {
-        for (int64_t j = 0; j < kAmxPanel; ++j) total[j] += panel[j];
+        std::fill_n(sums + j, cols, 0);
       }
     }
-    std::copy_n(total, kAmxPanel, sums);
   }
 
-  // (w - zw)(x - zx) = w x - zx w - zw x + zw zx, summed over the window; wraps.
-  void take_zeros_off(const Tensor* values, const Sizes& s, int64_t filter, int64_t x_zero,
-                      const int32_t* x_sums, int64_t n, int32_t* row) const {
-    const int64_t w_zero = integer(values, ids_.w_zero, filter);
-    const auto all = static_cast<uint32_t>(s.k * w_zero * x_zero -
-                                           x_zero * sum_of_weights_[static_cast<size_t>(filter)]);
-    const auto factor = static_cast<uint32_t>(w_zero);
-    if (w_zero == 0) {
-      for_chunks(
-          n, [&](int64_t j) { return uint32_t(row[j]) + all; }, row);
-    } else {
-      for_chunks(
-          n, [&](int64_t j) { return uint32_t(row[j]) + all - factor * uint32_t(x_sums[j]); }, row);
-    }
-  }
-  // row[j] = f(j); a fixed trip count becomes vector code.
-  template <typename F>
-  static void for_chunks(int64_t n, const F& f, int32_t* row) {
-    constexpr int64_t kChunk = 16;
-    int64_t j = 0;
-    for (; j + kChunk <= n; j += kChunk) {
-      uint32_t out[kChunk];
-      for (int64_t i = 0; i < kChunk; ++i) out[i] = f(j + i);
-      std::memcpy(row + j, out, sizeof out);
-    }
-    for (; j < n; ++j) row[j] = static_cast<int32_t>(f(j));
+  // (w - zw)(x - zx) = w x - zw x - zx (w - zw), summed over the window; wraps.
+  void take_zeros_off(const Tensor* values, const Sizes& s, int64_t filter, const int32_t* x_sums,
+                      const int32_t* x_zeros, int64_t n, int32_t* row) const {
+    const int64_t zero = integer(values, ids_.w_zero, filter);
+    const int64_t rest = sum_of_weights_[static_cast<size_t>(filter)] - s.k * zero;
+    amx_->take_zeros_off(n, static_cast<int32_t>(zero), x_sums, static_cast<int32_t>(rest), x_zeros,
+                         row);
   }
 
   void store(const Tensor* values, int64_t filter, int32_t* sums, int64_t n, int64_t at) const {

@@ -417,11 +417,15 @@ TEST_P(Bytes, ConvInteger) {
     for (nef_dtype tw : {NEF_UINT8, NEF_INT8}) {
       for (const Conv& p : {Conv{1, 33, 17, 1, 9, 1, 1, 0}, Conv{2, 32, 64, 2, 11, 3, 2, 1},
                             Conv{1, 3, 4, 1, 20, 7, 3, 2}, Conv{1, 40, 70, 1, 40, 1, 1, 0},
-                            Conv{2, 12, 24, 12, 9, 3, 1, 1}, Conv{1, 300, 40, 1, 7, 3, 1, 1}}) {
+                            Conv{2, 12, 24, 12, 9, 3, 1, 1}, Conv{1, 300, 40, 1, 7, 3, 1, 1},
+                            Conv{1, 5, 8, 1, 4, 3, 1, 1}, Conv{1, 8, 16, 1, 33, 3, 1, 1}}) {
         SCOPED_TRACE(testing::Message() << p.channels << "->" << p.filters << " k" << p.kernel);
         const int64_t depth = p.channels / p.groups * p.kernel * p.kernel, o = p.out();
         const auto x = random_bytes(p.batch * p.channels * p.size * p.size, 1);
-        const auto w = random_bytes(p.filters * depth, 2), zw = random_bytes(p.filters, 3);
+        const auto w = random_bytes(p.filters * depth, 2);
+        // Zero points of the weights: one of each filter, or none that is not 0.
+        const auto zw = p.groups > 1 || p.channels == 5 ? std::vector<uint8_t>(p.filters)
+                                                        : random_bytes(p.filters, 3);
         const std::vector<uint8_t> zx = {140};
         RegionRunner r;
         const int32_t ix = r.input(tx, {p.batch, p.channels, p.size, p.size}, x);
