@@ -27,7 +27,7 @@ constexpr int kAttrMaxShared = 97;  // of a block that asks for it
 constexpr int kFunctionShared = 1, kFunctionMaxShared = 8, kFunctionSharedShare = 9,
               kFunctionLargeClusters = 14;                // CUfunction_attribute
 constexpr unsigned kLaunchCluster = 4, kLaunchEarly = 6;  // CUlaunchAttributeID
-constexpr int kTileF16 = 6, kTileBf16 = 9;                // CUtensorMapDataType
+constexpr int kTileF16 = 6, kTileF32 = 7, kTileBf16 = 9;  // CUtensorMapDataType
 constexpr int kTileSwizzle128 = 3, kTilePromote256 = 3;   // CUtensorMapSwizzle, ...L2promotion
 
 struct LaunchAttribute {

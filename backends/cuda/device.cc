@@ -102,10 +102,13 @@ gpu::TileMap CudaDevice::tile_map(const gpu::Tiles& t) {
   const unsigned box[kRank] = {t.columns, t.rows, 1, 1}, steps[kRank] = {1, 1, 1, 1};
   uint64_t dims[kRank], strides[kRank - 1];
   for (unsigned d = 0; d < kRank; ++d) dims[d] = static_cast<uint64_t>(t.dims[d]);
-  for (unsigned d = 1; d < kRank; ++d) strides[d - 1] = static_cast<uint64_t>(2 * t.steps[d]);
-  check(driver().tile_map(&map, t.dtype == NEF_BFLOAT16 ? kTileBf16 : kTileF16, kRank,
-                          const_cast<void*>(t.data), dims, strides, box, steps, 0,
-                          t.swizzled ? kTileSwizzle128 : 0, kTilePromote256, 0),
+  const auto size = static_cast<int64_t>(backends::dtype_size(t.dtype));
+  for (unsigned d = 1; d < kRank; ++d) strides[d - 1] = static_cast<uint64_t>(size * t.steps[d]);
+  const int type = t.dtype == NEF_FLOAT32    ? kTileF32
+                   : t.dtype == NEF_BFLOAT16 ? kTileBf16
+                                             : kTileF16;
+  check(driver().tile_map(&map, type, kRank, const_cast<void*>(t.data), dims, strides, box, steps,
+                          0, t.swizzled ? kTileSwizzle128 : 0, kTilePromote256, 0),
         "cuTensorMapEncodeTiled");
   return map;
 }

@@ -100,13 +100,14 @@ struct Conv {
   void* y = nullptr;
 };
 
-// A tensor of 16-bit floats that kernels copy in tiles: columns run densely, then the other axes
-// with steps in elements (multiples of 8). What a tile has beyond the tensor's end is zero.
+// A tensor of 16-bit floats, or float32, that kernels copy in tiles: columns run densely, then the
+// other axes with steps in elements (multiples of 16 bytes). What a tile has beyond the tensor's
+// end is zero.
 struct Tiles {
   nef_dtype dtype = NEF_BFLOAT16;
   const void* data = nullptr;
   int64_t dims[4] = {}, steps[4] = {};
-  uint32_t columns = 64, rows = 128;  // of a tile; 64 columns at most
+  uint32_t columns = 64, rows = 128;  // of a tile; 128 bytes of columns at most
   bool swizzled = true;               // sixteens of bytes change places within 128, by row
 };
 // What the copy engine is told about it.

@@ -5,6 +5,7 @@
 
 #include "backends/gpu/decode.h"
 #include "backends/gpu/kernel.h"
+#include "backends/gpu/product_pieces.h"
 #include "backends/gpu/product_tiles.h"
 
 namespace nef::gpu {
@@ -82,8 +83,8 @@ Plan::Plan(Region region, const DeviceInfo& device) : region_(std::move(region))
   }
   // In the order in which they are asked.
   Stages ways;
-  for (const auto make :
-       {gemv_stage, decode_attention_stage, float8_product_stage, product_tiles_stage}) {
+  for (const auto make : {gemv_stage, decode_attention_stage, float8_product_stage,
+                          product_tiles_stage, product_pieces_stage}) {
     if (auto way = make(region_, device)) ways.push_back(std::move(way));
   }
   for (size_t v = 0; v < n; ++v) {

@@ -5,6 +5,7 @@
 #include "backends/gpu/product_tiles.h"
 
 #include "backends/gpu/decode.h"
+#include "backends/gpu/product_parts.h"
 #include "backends/gpu/warpgroup.h"
 
 namespace nef::gpu {
@@ -16,79 +17,27 @@ constexpr int64_t kUnknownRows = 4096;       // taken for granted where only a r
 
 int64_t parts_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-// What the region is, when it is that.
-struct Parts {
-  const Node* product = nullptr;
-  std::vector<const Node*> tail;
-  int32_t out = -1;
-  nef_dtype dtype = NEF_BFLOAT16;
-  int64_t k = 0, n = 0;
-  bool turn = false;  // b comes by rows of the sum's axis, and is constant
-};
-
-bool plain(const Node& node, bool* trans_b) {
-  const int64_t* attrs = node.attrs();
-  if (!is_product(node.op) || node.has_input(2)) return false;
-  if (node.op == NEF_OP_MATMUL) return true;
-  if (node.op == NEF_OP_GEMM) {
-    *trans_b = nef_attr_int(attrs, NEF_GEMM_TRANS_B, 0) != 0;
-    return nef_attr_int(attrs, NEF_GEMM_TRANS_A, 0) == 0 &&
-           nef_attr_float(attrs, NEF_GEMM_ALPHA, 1) == 1;
-  }
-  *trans_b = nef_attr_int(attrs, NEF_FUSED_MATMUL_TRANS_B, 0) != 0;
-  return nef_attr_int(attrs, NEF_FUSED_MATMUL_TRANS_A, 0) == 0 &&
-         nef_attr_float(attrs, NEF_FUSED_MATMUL_ALPHA, 1) == 1;
-}
-
-bool matches(const Region& region, Parts& parts) {
-  for (const Node& node : region.nodes) {
-    if (is_product(node.op)) {
-      if (parts.product != nullptr) return false;
-      parts.product = &node;
-    } else if (is_elementwise(node.op)) parts.tail.push_back(&node);
-    else return false;
-    for (int32_t v : node.outputs) {
-      if (v < 0 || region.values[static_cast<size_t>(v)].kind != NEF_VALUE_OUTPUT) continue;
-      if (parts.out >= 0) return false;
-      parts.out = v;
-    }
-  }
-  bool trans_b = false;
-  if (parts.product == nullptr || parts.out < 0 || !plain(*parts.product, &trans_b)) return false;
-  const Value &a = region.input(*parts.product, 0), &b = region.input(*parts.product, 1);
-  parts.dtype = a.dtype;
-  const nef_dtype out = region.values[static_cast<size_t>(parts.out)].dtype;
-  if (!is_narrow(a.dtype) || b.dtype != a.dtype || out != a.dtype) return false;
-  if (a.kind == NEF_VALUE_INTERNAL || b.kind == NEF_VALUE_INTERNAL) return false;
-  if (a.rank() < 2 || b.rank() != 2) return false;
-  parts.k = b.dims[trans_b ? 1 : 0];
-  parts.n = b.dims[trans_b ? 0 : 1];
-  parts.turn = !trans_b;
-  const bool known = parts.k != NEF_DIM_UNKNOWN && parts.n != NEF_DIM_UNKNOWN;
-  return known && parts.k > 0 && parts.n > 0 && parts.k % 8 == 0 && parts.n % 8 == 0 &&
-         (trans_b || b.kind == NEF_VALUE_CONSTANT);
+// What the tensor cores and the copy engine take: rows of multiples of 16 bytes.
+bool suits(const Region& region, ProductParts& parts) {
+  if (!parts.match(region) || !is_narrow(parts.dtype)) return false;
+  const bool constant = region.input(*parts.product, 1).kind == NEF_VALUE_CONSTANT;
+  return parts.k % 8 == 0 && parts.n % 8 == 0 && (constant || !parts.by_sum);
 }
 
 // Columns of a tile.
 constexpr int64_t kCuts[] = {192, 128, 96};
 
-// Is there more behind the product than sums?
-bool has_functions(const Parts& parts) {
-  return std::any_of(parts.tail.begin(), parts.tail.end(),
-                     [](const Node* node) { return node->op != NEF_OP_ADD; });
-}
-
 // Cycles of a multiprocessor, by and large: measured on an H200.
-double cycles(int64_t columns, int64_t rows, const Parts& parts, int64_t processors) {
+double cycles(int64_t columns, int64_t rows, const ProductParts& parts, int64_t processors) {
   const int64_t at_once = std::max<int64_t>(1, processors / kCluster);
   const int64_t tiles = parts_up(rows, kRows * kCluster) * parts_up(parts.n, columns);
   const auto rounds = static_cast<double>(parts_up(tiles, at_once));
   const auto width = static_cast<double>(columns), depth = static_cast<double>(parts.k);
   // Narrow tiles read more of a and b for each product.
   const double multiply = (width + 32) * depth / 16;
-  return rounds * (multiply + 400 + width * (has_functions(parts) ? 44 : 22));
+  return rounds * (multiply + 400 + width * (parts.has_functions() ? 44 : 22));
 }
-int64_t best_cut(int64_t rows, const Parts& parts, int64_t processors) {
+int64_t best_cut(int64_t rows, const ProductParts& parts, int64_t processors) {
   return *std::min_element(std::begin(kCuts), std::end(kCuts), [&](int64_t a, int64_t b) {
     return cycles(a, rows, parts, processors) < cycles(b, rows, parts, processors);
   });
@@ -97,30 +46,30 @@ int64_t best_cut(int64_t rows, const Parts& parts, int64_t processors) {
 // Libraries multiply faster where there is enough to multiply, and where there are so few tiles
 // that they cut the sum. What they do not do is to begin before the kernel in front of theirs is
 // done, and most of what stands behind products.
-bool pays(int64_t rows, const Parts& parts, int64_t processors) {
+bool pays(int64_t rows, const ProductParts& parts, int64_t processors) {
   constexpr int64_t kLeastRows = 256, kMostDepth = 2048;
   constexpr double kMostCycles = 60e3;
   if (rows < kLeastRows || parts.tail.empty()) return false;
   if (2 * parts_up(rows, kRows) * parts_up(parts.n, 96) < processors) return false;
-  if (has_functions(parts)) return parts.k <= kMostDepth;
+  if (parts.has_functions()) return parts.k <= kMostDepth;
   return cycles(best_cut(rows, parts, processors), rows, parts, processors) <= kMostCycles;
 }
 
 class ProductTiles : public Stage {
  public:
-  ProductTiles(const Region& region, Parts parts, const DeviceInfo& device)
+  ProductTiles(const Region& region, ProductParts parts, const DeviceInfo& device)
       : parts_(std::move(parts)), processors_(device.processors), shared_(device.shared_bytes) {
     text_ = elementwise_text(region, parts_.tail, parts_.out);
-    find_same(region);
-    const int64_t rows = known_rows(region);
+    same_ = parts_.same(region, text_);
+    const int64_t rows = parts_.known_rows(region);
     columns_ = best_cut(rows < 0 ? kUnknownRows : rows, parts_, processors_);
     while (stages_ > 2 && shared_bytes() > shared_) --stages_;
     early_ = region.input(*parts_.product, 1).kind == NEF_VALUE_CONSTANT;
     make_source();
   }
   // What the tail reads beside the product has its dtype, and at most one such tensor its shape.
-  static bool serves(const Region& region, const Parts& parts, const DeviceInfo& device) {
-    const int64_t rows = known_rows(region, parts);
+  static bool serves(const Region& region, const ProductParts& parts, const DeviceInfo& device) {
+    const int64_t rows = parts.known_rows(region);
     if (!pays(rows < 0 ? kUnknownRows : rows, parts, device.processors)) return false;
     const ElementwiseText text = elementwise_text(region, parts.tail, parts.out);
     return std::all_of(text.inputs.begin(), text.inputs.end(), [&](int32_t v) {
@@ -131,21 +80,12 @@ class ProductTiles : public Stage {
   std::string source() const override { return source_; }
   const char* name() const override { return "product on tensor cores"; }
   bool wants_turned(int32_t value) const override {
-    return parts_.turn && value == parts_.product->inputs[1];
+    return parts_.by_sum && value == parts_.product->inputs[1];
   }
 
   bool takes(const Values& values) const override {
-    const Dims a = values.dims(parts_.product->inputs[0]), y = values.dims(parts_.out);
-    const int64_t rows = a.count(0, a.rank - 1);
-    if (!pays(rows, parts_, processors_)) return false;
-    if (y.count() != rows * parts_.n || y.at[y.rank - 1] != parts_.n) return false;
-    return std::all_of(text_.inputs.begin(), text_.inputs.end(), [&](int32_t v) {
-      if (v == product()) return true;
-      const Dims d = values.dims(v);
-      if (v == same_) return d.rank == y.rank && std::equal(d.at, d.at + d.rank, y.at);
-      const int64_t count = d.count();
-      return count == 1 || (count == parts_.n && d.at[d.rank - 1] == parts_.n);
-    });
+    const Dims a = values.dims(parts_.product->inputs[0]);
+    return pays(a.count(0, a.rank - 1), parts_, processors_) && parts_.fits(values, text_, same_);
   }
 
   void launch(const Run& run, Module* module) const override {
@@ -159,7 +99,7 @@ class ProductTiles : public Stage {
     add_map(run, p, parts_.product->inputs[1], parts_.n, columns_ / kCluster);
     p.add(values.data(parts_.out)).add(same_ >= 0 ? values.data(same_) : nullptr);
     for (int32_t v : text_.inputs) {
-      if (v == product() || v == same_) continue;
+      if (v == parts_.made() || v == same_) continue;
       p.add(values.data(v)).add(int64_t{values.count(v) == 1 ? 0 : 1});
     }
     p.add(rows).add(parts_.n).add(parts_up(parts_.k, kDepth)).add(row_tiles).add(tiles);
@@ -176,31 +116,9 @@ class ProductTiles : public Stage {
   int64_t shared_bytes() const {
     const int64_t rows_of_columns =
         std::count_if(text_.inputs.begin(), text_.inputs.end(),
-                      [this](int32_t v) { return v != product() && v != same_; });
+                      [this](int32_t v) { return v != parts_.made() && v != same_; });
     return 1024 + stages_ * ((kRows + columns_) * kDepth * 2 + 16) + kRows * (columns_ * 2 + 16) +
            8 * rows_of_columns * columns_ * 2;
-  }
-  int32_t product() const { return parts_.product->outputs[0]; }
-  // Rows of a where they are known before a run, else -1.
-  static int64_t known_rows(const Region& region, const Parts& parts) {
-    const auto& dims = region.input(*parts.product, 0).dims;
-    int64_t rows = 1;
-    for (size_t d = 0; d + 1 < dims.size(); ++d) {
-      if (dims[d] == NEF_DIM_UNKNOWN) return -1;
-      rows *= dims[d];
-    }
-    return rows;
-  }
-  int64_t known_rows(const Region& region) const { return known_rows(region, parts_); }
-  // The tensor of the result's shape that the tail reads.
-  void find_same(const Region& region) {
-    const Value& y = region.values[static_cast<size_t>(parts_.out)];
-    for (int32_t v : text_.inputs) {
-      const Value& x = region.values[static_cast<size_t>(v)];
-      if (v == product() || x.rank() != y.rank() || x.dims != y.dims) continue;
-      same_ = v;
-      return;
-    }
   }
 
   void add_map(const Run& run, Params& p, int32_t value, int64_t rows, int64_t box) const {
@@ -222,7 +140,7 @@ class ProductTiles : public Stage {
       const int32_t v = text_.inputs[i];
       const std::string comma = i == 0 ? "" : ", ";
       arguments += comma + "f32 x" + std::to_string(i);
-      if (v == product()) {
+      if (v == parts_.made()) {
         first += comma + "sum0";
         second += comma + "sum1";
         continue;
@@ -260,7 +178,7 @@ class ProductTiles : public Stage {
                                        {"SECOND", second}});
   }
 
-  const Parts parts_;
+  const ProductParts parts_;
   const int64_t processors_, shared_;
   ElementwiseText text_;
   int32_t same_ = -1;
@@ -273,8 +191,8 @@ class ProductTiles : public Stage {
 }  // namespace
 
 std::unique_ptr<Stage> product_tiles_stage(const Region& region, const DeviceInfo& device) {
-  Parts parts;
-  if (!device.warpgroups || !matches(region, parts)) return nullptr;
+  ProductParts parts;
+  if (!device.warpgroups || !suits(region, parts)) return nullptr;
   if (!ProductTiles::serves(region, parts, device)) return nullptr;
   return std::make_unique<ProductTiles>(region, std::move(parts), device);
 }

@@ -54,6 +54,14 @@ std::string warpgroup_product(const char* name, const char* type, int64_t column
          ", 0;\\n" + instruction(type, columns) + list(n, 2) +
          ", p, 1, 1, 0, 0;\\n}\" : " + operands(n) + " : \"l\"(a), \"l\"(b), \"r\"(more));\n}\n";
 }
+std::string warpgroup_sum_of_registers(const char* name, const char* type, int64_t columns) {
+  const int64_t n = columns / 2;
+  return head(name, columns) + "const u32* a, u64 b, int more) {\n" +
+         "  asm volatile(\"{\\n.reg .pred p;\\nsetp.ne.b32 p, %" + std::to_string(n + 5) +
+         ", 0;\\n" + instruction(type, columns) + "{" + list(n, 4) + "}, %" +
+         std::to_string(n + 4) + ", p, 1, 1, 0;\\n}\" : " + operands(n) +
+         " : \"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]), \"l\"(b), \"r\"(more));\n}\n";
+}
 std::string warpgroup_product_of_registers(const char* name, const char* type, int64_t columns) {
   const int64_t n = columns / 2;
   return head(name, columns) + "const u32* a, u64 b) {\n  asm volatile(\"" +

@@ -224,7 +224,17 @@ void add_many_rows(nef_dtype t, CaseList& out) {
                              {"gelu", {1030, 24}, 776},
                              {"residual", {2, 130, 72}, 2120},
                              {"mixed", {257, 40}, 2120}};
-  if (t == NEF_BFLOAT16) forms.push_back({"residual", {257, 456}, 2120});
+  // A block has more than one tile of the last form.
+  if (t == NEF_BFLOAT16) {
+    forms.push_back({"residual", {257, 456}, 2120});
+    forms.push_back({"gelu", {2060, 24}, 1544});
+  }
+  if (t == NEF_FLOAT32) {
+    forms = {{"alone", {520, 36}, 1302}, {"bias", {257, 100}, 2122},
+             {"gelu", {1030, 68}, 776},  {"residual", {2, 130, 132}, 2122},
+             {"mixed", {257, 40}, 2120}, {"residual", {257, 200}, 2120},
+             {"gelu", {2060, 36}, 1542}};
+  }
   for (const Form& f : forms) {
     const std::string kind = f.what;
     const int64_t k = f.a.back();
@@ -246,15 +256,20 @@ void add_many_rows(nef_dtype t, CaseList& out) {
       y = b.node(NEF_OP_MUL, {y, b.input(scalar(t, 0.75))})[0];
       b.node(NEF_OP_RELU, {y});
     }
-    out.push_back(finish(b, NEF_REGION_EPILOGUE, {3, 2}));
+    // Sums of float32 may be added up in any order.
+    const double magnitude = t == NEF_FLOAT32 ? 0.25 * static_cast<double>(k) : 2;
+    out.push_back(finish(b, NEF_REGION_EPILOGUE, {3, magnitude}));
   }
   // What is not finite reaches its row, or its column, and nothing else.
-  constexpr int64_t kRows = 515, kK = 24, kN = 1304;
-  std::vector<double> left(kRows * kK), right(kK * kN);
+  constexpr int64_t kRows = 515, kN = 1304;
+  const int64_t kK = t == NEF_FLOAT32 ? 40 : 24;
+  std::vector<double> left(static_cast<size_t>(kRows * kK));
+  std::vector<double> right(static_cast<size_t>(kK * kN));
   for (size_t i = 0; i < left.size(); ++i) left[i] = 0.25 * static_cast<double>(i % 7) - 0.5;
   for (size_t i = 0; i < right.size(); ++i) right[i] = 0.25 * static_cast<double>(i % 5) + 0.25;
-  left[128 * kK + 3] = left[514 * kK + 23] = std::numeric_limits<double>::infinity();
-  left[77 * kK + 20] = left[300 * kK] = std::nan("");
+  const auto place = [&](int64_t row, int64_t k) { return static_cast<size_t>(row * kK + k); };
+  left[place(128, 3)] = left[place(514, 23)] = std::numeric_limits<double>::infinity();
+  left[place(77, 20)] = left[place(300, 0)] = std::nan("");
   right[5 * kN + 200] = -std::numeric_limits<double>::infinity();
   right[23 * kN + 1303] = std::nan("");
   CaseBuilder b("many_odd_rows");
@@ -262,7 +277,30 @@ void add_many_rows(nef_dtype t, CaseList& out) {
   const int32_t y = b.node(NEF_OP_MATMUL, {x, b.input(values(t, {kK, kN}, right))})[0];
   const int32_t sum = b.node(NEF_OP_ADD, {y, b.input(make(t, {kN}, Fill::Unit, 3))})[0];
   b.node(NEF_OP_GELU, {sum}, gelu());
-  out.push_back(finish(b, NEF_REGION_EPILOGUE, {3, 2}));
+  out.push_back(finish(b, NEF_REGION_EPILOGUE, {3, t == NEF_FLOAT32 ? 8.0 : 2.0}));
+}
+
+// Products of many rows of float32 whose numbers are next to the end of what it has, or take all of
+// its bits. All are positive, so that no sum is smaller than what it adds.
+void add_far_rows(CaseList& out) {
+  constexpr int64_t kRows = 300, kK = 48, kN = 2200;
+  constexpr double kFar[] = {1, 0x1p-60, 0x1p-126, 0x1p-145, 0x1p60, 0x1p-112, 0};
+  std::vector<double> left(kRows * kK), right(kK * kN);
+  for (size_t i = 0; i < left.size(); ++i) {
+    const size_t row = i / kK;
+    left[i] = kFar[row % 7] * (1 + static_cast<double>(i * 7919 % 8388608) * 0x1p-23);
+    if (row % 11 == 5 && i % kK > 3) left[i] = i % 2 == 0 ? 0 : 3 * 0x1p-140;  // few that count
+  }
+  for (size_t i = 0; i < right.size(); ++i) {
+    constexpr double kScales[] = {1, 0x1p-64, 0x1p60, 0x1p-130, 0x1p10, 0};
+    right[i] = kScales[i % kN % 6] * (1 + static_cast<double>(i * 104729 % 8388608) * 0x1p-23);
+  }
+  left[299 * kK] = 3.4028234e38;  // rounds to an infinity of bfloat16
+  CaseBuilder b("many_far_rows");
+  const int32_t x = b.input(values(NEF_FLOAT32, {kRows, kK}, left));
+  const int32_t y = b.node(NEF_OP_MATMUL, {x, b.input(values(NEF_FLOAT32, {kK, kN}, right))})[0];
+  b.node(NEF_OP_ADD, {y, b.input(scalar(NEF_FLOAT32, 0))});
+  out.push_back(finish(b, NEF_REGION_EPILOGUE, {12, 0}));
 }
 
 // A product with packed weights, and a residual.
@@ -404,8 +442,9 @@ CaseList region_cases() {
     add_odd_rows(t, out);
     if (t == NEF_FLOAT16 || t == NEF_BFLOAT16) {
       add_packed_products(t, out);
-      add_many_rows(t, out);
     }
+    if (t != NEF_FLOAT64) add_many_rows(t, out);
+    if (t == NEF_FLOAT32) add_far_rows(out);
     add_sliced_queries(t, out);
     if (t != NEF_FLOAT64) add_float8_products(t, out);
     add_sliced_rows(t, out);

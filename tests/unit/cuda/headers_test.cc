@@ -88,6 +88,7 @@ static_assert(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES == kFunctionShared &&
               CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION == kLaunchEarly &&
               CU_STREAM_CAPTURE_MODE_THREAD_LOCAL == gpu::kCaptureThreadLocal);
 static_assert(CU_TENSOR_MAP_DATA_TYPE_FLOAT16 == kTileF16 &&
+              CU_TENSOR_MAP_DATA_TYPE_FLOAT32 == kTileF32 &&
               CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 == kTileBf16 &&
               CU_TENSOR_MAP_SWIZZLE_128B == kTileSwizzle128 &&
               CU_TENSOR_MAP_L2_PROMOTION_L2_256B == kTilePromote256 && sizeof(CUtensorMap) == 128);
