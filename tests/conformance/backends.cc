@@ -3,14 +3,16 @@
 
 #include <dlfcn.h>
 
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <regex>
+#include <string_view>
 
 #include "backends/cuda/cuda.h"
 #include "backends/reference/reference.h"
 #include "backends/rocm/rocm.h"
-#include "tests/conformance/runner.h"
 #if __has_include("backends/cpu/cpu.h") && !defined(NEF_CONFORMANCE_REFERENCE_ONLY)
 #include "backends/cpu/cpu.h"
 #define NEF_HAS_CPU_BACKEND 1
@@ -54,7 +56,33 @@ std::vector<const nef_backend*> find_backends() {
   return out;
 }
 
+Bounds read_bounds() {
+  Bounds out;
+  if (const char* names = std::getenv("NEF_CONFORMANCE_CASES")) {
+    out.names = names;
+    try {
+      const std::regex valid(out.names, std::regex::extended);
+    } catch (const std::regex_error& e) {
+      give_up("NEF_CONFORMANCE_CASES", e.what());
+    }
+  }
+  if (const char* fewest = std::getenv("NEF_CONFORMANCE_FEWEST")) {
+    const std::string_view text = fewest;
+    const char* end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, out.fewest);
+    if (error != std::errc() || stop != end || out.fewest < 1) {
+      give_up("NEF_CONFORMANCE_FEWEST", "expected a number of cases");
+    }
+  }
+  return out;
+}
+
 }  // namespace
+
+const Bounds& bounds() {
+  static const Bounds read = read_bounds();
+  return read;
+}
 
 const std::vector<const nef_backend*>& backends() {
   static const std::vector<const nef_backend*> found = find_backends();

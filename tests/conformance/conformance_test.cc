@@ -49,7 +49,7 @@ void print(const nef_backend& backend, const char* what, const Report& report) {
 
 void check(const nef_backend& backend, const char* what, const CaseList& cases) {
   constexpr size_t kShown = 5;
-  const Report report = conform(backend, cases);
+  const Report report = conform(backend, cases, bounds());
   print(backend, what, report);
   for (size_t i = 0; i < report.failures.size() && i < kShown; ++i) {
     ADD_FAILURE() << backend.name << " " << what << " " << report.failures[i];

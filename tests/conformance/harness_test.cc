@@ -65,6 +65,24 @@ TEST(Harness, SeesAnErrorThatShouldHaveBeen) {
   EXPECT_EQ(conform(*nef_backend_reference(), {c}).failures.size(), std::size(kModes));
 }
 
+TEST(Harness, BoundsTakeWhatHasTheName) {
+  const auto negate = [](std::string name, int64_t n) {
+    return single(std::move(name), NEF_OP_NEG, {make(NEF_FLOAT32, {n}, Fill::Small)});
+  };
+  const CaseList cases = {negate("none", 0), negate("line9", 9), negate("line70000", 70000),
+                          negate("scalar", 1), negate("line300", 300)};
+  const auto names = [&](const Bounds& bounds) {
+    std::string out;
+    for (const Case* c : chosen(cases, bounds)) out += c->name + " ";
+    return out;
+  };
+  EXPECT_EQ(names({}), "none line9 line70000 scalar line300 ");
+  EXPECT_EQ(names({"^line[0-9]$|none", 0}), "none line9 ");
+  EXPECT_EQ(names({"", 1}), "line300 line70000 line9 scalar ");
+  const Report few = conform(*nef_backend_reference(), cases, {"", 2});
+  EXPECT_EQ(few.by_dtype.at(NEF_FLOAT32).run, 2 * std::ssize(kModes));
+}
+
 TEST(Compare, TolerancesAndSpecialNumbers) {
   const double inf = std::numeric_limits<double>::infinity();
   const double nan = std::numeric_limits<double>::quiet_NaN();

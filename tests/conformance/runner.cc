@@ -6,6 +6,8 @@
 #include <cstring>
 #include <limits>
 #include <memory>
+#include <regex>
+#include <utility>
 
 #include "backends/reference/reference.h"
 #include "engine/ir/dtype.h"
@@ -316,6 +318,14 @@ class Judge {
   Report& report_;
 };
 
+// Of all values; none where the first one has none.
+int64_t elements(const Case& c) {
+  if (c.values.front().tensor.count() == 0) return 0;
+  int64_t n = 0;
+  for (const CaseValue& v : c.values) n += v.tensor.count();
+  return n;
+}
+
 // Chunks in reverse order: a kernel may not rely on their order.
 void parallel_for(int64_t n, int64_t grain, nef_parallel_fn fn, void* arg) {
   const int64_t chunk = std::max<int64_t>({grain, (n + 2) / 3, 1});
@@ -352,11 +362,30 @@ std::string compare(const Tensor& got, const Tensor& want, const Tolerance& tole
   return fault;
 }
 
-Report conform(const nef_backend& backend, const CaseList& cases) {
+std::vector<const Case*> chosen(const CaseList& cases, const Bounds& bounds) {
+  constexpr int64_t kShared = 256;  // elements of a case that give threads something to share
+  const std::regex names(bounds.names, std::regex::extended);
+  std::vector<const Case*> out;
+  for (const Case& c : cases) {
+    if (bounds.fewest > 0 && elements(c) == 0) continue;
+    if (bounds.names.empty() || std::regex_search(c.name, names)) out.push_back(&c);
+  }
+  if (bounds.fewest == 0) return out;
+  const auto rank = [](const Case* c) {
+    const int64_t n = elements(*c);
+    return std::pair(n < kShared, n < kShared ? -n : n);
+  };
+  std::ranges::stable_sort(out, {}, rank);
+  return out;
+}
+
+Report conform(const nef_backend& backend, const CaseList& cases, const Bounds& bounds) {
+  constexpr int kRuns = std::size(kModes);
   Report report;
   Judge judge(backend, report);
-  for (const Case& c : cases) {
-    for (const Mode& mode : kModes) judge.judge(c, mode);
+  for (const Case* c : chosen(cases, bounds)) {
+    if (bounds.fewest > 0 && report.by_dtype[c->dtype].run >= bounds.fewest * kRuns) continue;
+    for (const Mode& mode : kModes) judge.judge(*c, mode);
   }
   return report;
 }

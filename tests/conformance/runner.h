@@ -45,8 +45,17 @@ struct Report {
   std::vector<std::string> failures;
   std::vector<std::string> refusals;
 };
+// What is taken of a list of cases.
+struct Bounds {
+  std::string names = "";  // an extended regular expression that names match; "" = all
+  int fewest = 0;          // of each dtype no more than the backend serves of these; 0 = all
+};
+// Those of that name; where only few of them are to run, in the order in which they are tried: the
+// fewest elements first that give threads something to share, none without elements.
+std::vector<const Case*> chosen(const CaseList& cases, const Bounds& bounds);
+
 // Runs the cases in every mode on `backend` and on the reference, and compares.
-Report conform(const nef_backend& backend, const CaseList& cases);
+Report conform(const nef_backend& backend, const CaseList& cases, const Bounds& bounds = {});
 
 // Starts a backend with test services (a parallel_for that hands out chunks out of order).
 // Returns why it is absent, "" when it is there.
