@@ -35,9 +35,10 @@ constexpr i32 kTurnTile = 64, kTurnLanes = 16 / sizeof($T$);
 struct alignas(16) TurnPack { $T$ e[kTurnLanes]; };
 NEF_KERNEL(turn, TurnP) {
   __shared__ $T$ tile[kTurnTile][kTurnTile + 1];
-  const i64 across = (p.from + kTurnTile - 1) / kTurnTile, down = (p.to + kTurnTile - 1) / kTurnTile;
-  for (i64 at = blockIdx.x; at < p.tiles; at += gridDim.x) {
-    const i64 f0 = at % across * kTurnTile, rest = at / across, t0 = rest % down * kTurnTile;
+  const u32 across = u32((p.from + kTurnTile - 1) / kTurnTile), down = u32((p.to + kTurnTile - 1) / kTurnTile);
+  for (u32 at = blockIdx.x; at < u32(p.tiles); at += gridDim.x) {
+    const u32 rest = at / across;
+    const i64 f0 = i64(at - rest * across) * kTurnTile, t0 = i64(rest % down) * kTurnTile;
     const $T$* x = p.x + offset_of(u64(rest / down), p.rank, p.dims, p.sx) + t0 * p.by_to + f0;
     $T$* o = p.o + offset_of(u64(rest / down), p.rank, p.dims, p.so) + f0 * p.by_from + t0;
     const i32 nf = p.from - f0 < kTurnTile ? i32(p.from - f0) : kTurnTile, nt = p.to - t0 < kTurnTile ? i32(p.to - t0) : kTurnTile;

@@ -98,10 +98,17 @@ constexpr const char* kRmsNorm = R"device(
 }
 )device";
 // Dense lines that fit into the registers of `ty` threads, read and written once, in packs of 16
-// bytes.
+// bytes. kAhead: the next line is on its way while one is worked on.
 constexpr const char* kRegisters = R"device(
 constexpr i32 kLanes = 16 / sizeof($S$), kPacks = 4;
-struct alignas(16) PackX { $S$ e[kLanes]; };
+constexpr bool kAhead = $AHEAD$;
+struct alignas(16) Words { u32 v[4]; };  // a pack as it comes, in as many registers
+union PackX { Words words; $S$ e[kLanes]; };
+#if defined(__CUDA_ARCH__)  // exact enough for 16-bit floats
+DEV f32 short_exp(f32 x) { f32 r; asm("ex2.approx.f32 %0, %1;" : "=f"(r) : "f"(x * 1.44269504f)); return r; }
+#else
+DEV f32 short_exp(f32 x) { return expf(x); }
+#endif
 struct alignas(sizeof($Y$) * kLanes) PackY { $Y$ e[kLanes]; };
 struct alignas(sizeof($W$) * kLanes) PackW { $W$ e[kLanes]; };
 #define NEF_EACH(statement) \
@@ -109,18 +116,27 @@ struct alignas(sizeof($W$) * kLanes) PackW { $W$ e[kLanes]; };
 NEF_KERNEL(line_registers, LineP) {
   __shared__ A shared[8];
   const i32 ty = i32(p.ty), place = i32(threadIdx.x) % ty, packs = i32(p.n / kLanes);
-  for (i64 base = i64(blockIdx.x) * p.tx; base < p.lines; base += i64(gridDim.x) * p.tx) {
+  const i64 step = i64(gridDim.x) * p.tx;
+  Words next[kPacks];
+  const auto pack_of = [&](i64 line, i32 q) { return ((const Words*)(p.x + line * p.n))[place + q * ty]; };
+  const auto load = [&](i64 line) {
+#pragma unroll
+    for (i32 q = 0; q < kPacks; ++q) if (line < p.lines && place + q * ty < packs) next[q] = pack_of(line, q);
+  };
+  if (kAhead) load(i64(blockIdx.x) * p.tx + i32(threadIdx.x) / ty);
+  for (i64 base = i64(blockIdx.x) * p.tx; base < p.lines; base += step) {
     const i64 line = base + i32(threadIdx.x) / ty;
     const bool mine = line < p.lines;
-    const PackX* x = (const PackX*)(p.x + (mine ? line : 0) * p.n);
     PackY* y = (PackY*)(($Y$*)p.y + (mine ? line : 0) * p.n);
     Reg<$S$>::T c[kPacks][kLanes];
 #pragma unroll
     for (i32 q = 0; q < kPacks; ++q) {
       if (!mine || place + q * ty >= packs) continue;
-      const PackX pack = x[place + q * ty];
+      PackX pack;
+      pack.words = kAhead ? next[q] : pack_of(line, q);
       for (i32 i = 0; i < kLanes; ++i) c[q][i] = ld(pack.e[i]);
     }
+    if (kAhead) load(line + step);
     $REGISTERS$
 #pragma unroll
     for (i32 q = 0; q < kPacks; ++q) {
@@ -141,12 +157,13 @@ constexpr const char* kWeightPacks = R"device(
       PackW bias;
       if (p.bias) bias = ((const PackW*)p.bias)[place + q * ty];
 )device";
+// A NaN need not be the largest, as it makes the sum one, but where rows of -inf are told apart.
 constexpr InRegisters kSoftmaxRegisters = {R"device(
     A top = least<A>();
-    NEF_EACH(top = op_max(top, v))
+    NEF_EACH(top = $ZERO$ ? op_max(top, v) : v > top ? v : top)
     top = join_row(top, shared, ty, Max());
     A sum = A(0);
-    NEF_EACH(const A e = m_exp(v - top); c[q][i] = e; sum += e)
+    NEF_EACH(const A e = $EXP$; c[q][i] = e; sum += e)
     sum = join_row(sum, shared, ty, Add());
     const bool zero = $ZERO$ && top == least<A>();
     const A part = A(1) / sum;
@@ -223,6 +240,8 @@ class LineOp : public Stage {
     const InRegisters* quick = registers_of(node.op);
     const std::string text = std::string(kHead) + body(node) + (quick != nullptr ? kRegisters : "");
     lanes_ = static_cast<int64_t>(16 / backends::dtype_size(t));
+    // Float32 softmax has enough on its way as it is, and more registers would make it less.
+    ahead_ = is_narrow(t) || !softmax;
     source_ = fill(text.c_str(), {{"REGISTERS", quick != nullptr ? quick->body : ""},
                                   {"PER_PACK", quick != nullptr ? quick->per_pack : ""},
                                   {"RESULT", quick != nullptr ? quick->result : ""},
@@ -234,6 +253,8 @@ class LineOp : public Stage {
                                   {"T", std::string(register_type(out))},
                                   {"ZERO", zero_masked(node) ? "true" : "false"},
                                   {"NARROW", is_narrow(out) ? "true" : "false"},
+                                  {"AHEAD", ahead_ ? "true" : "false"},
+                                  {"EXP", is_narrow(out) ? "short_exp(v - top)" : "m_exp(v - top)"},
                                   {"POWER", p(node) == 1 ? "m_abs(v)" : "v * v"},
                                   {"ROOT", p(node) == 1 ? "sum" : "m_sqrt(sum)"}});
   }
@@ -275,8 +296,10 @@ class LineOp : public Stage {
     p.add(lines).add(n).add(inner).add(tx).add(ty);
     p.add(x.rank > 1 ? x.at[1] : 1).add(x.rank > 2 ? x.count(2, x.rank) : 1).add(epsilon());
     add_weights(p, values, x, n);
+    const int64_t most =
+        quick && ahead_ ? 8 * int64_t{run.device.info().processors} : int64_t{1} << 20;
     run.launch(*module, quick ? "line_registers" : "line_op",
-               {std::min<int64_t>((lines + tx - 1) / tx, 1 << 20), 1, 256}, p);
+               {std::min((lines + tx - 1) / tx, most), 1, 256}, p);
   }
 
  private:
@@ -382,6 +405,7 @@ class LineOp : public Stage {
 
   Node node_;
   int64_t lanes_ = 1;
+  bool ahead_ = false;
   std::string source_;
 };
 

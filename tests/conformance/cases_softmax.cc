@@ -22,17 +22,21 @@ std::vector<int64_t> axis_attr(nef_op op, int64_t axis) {
   return attrs(op).set_int(NEF_SOFTMAX_AXIS, axis).build();
 }
 
-// Rows: all -inf, one +inf, one NaN, huge, equal, some -inf.
-Tensor hard_rows(nef_dtype t) {
+// Rows: all -inf, one +inf, one NaN, huge, equal, some -inf, NaN and -inf, far apart; each again
+// and again up to `width`.
+Tensor hard_rows(nef_dtype t, int64_t width) {
   const double inf = std::numeric_limits<double>::infinity();
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const double top = max_finite(t);
-  return values(t, {6, 5}, {-inf, -inf, -inf, -inf, -inf,  //
-                            1,    inf,  0,    -1,   2,     //
-                            0,    1,    nan,  2,    3,     //
-                            top,  top,  -top, 0,    1,     //
-                            3,    3,    3,    3,    3,     //
-                            -inf, 0,    -inf, 1,    -inf});
+  const std::vector<std::vector<double>> rows = {
+      {-inf, -inf, -inf, -inf, -inf}, {1, inf, 0, -1, 2},     {0, 1, nan, 2, 3},
+      {top, top, -top, 0, 1},         {3, 3, 3, 3, 3},        {-inf, 0, -inf, 1, -inf},
+      {-inf, -inf, -inf, nan, -inf},  {0, -20, -60, -80, -87}};
+  std::vector<double> numbers;
+  for (const auto& row : rows) {
+    for (int64_t k = 0; k < width; ++k) numbers.push_back(row[static_cast<size_t>(k % 5)]);
+  }
+  return values(t, {std::ssize(rows), width}, numbers);
 }
 
 }  // namespace
@@ -48,10 +52,15 @@ bool add_softmax_cases(nef_op op, CaseList& out) {
       out.push_back(single(dims_name(s.dims) + "_axis" + std::to_string(s.axis), op,
                            {make(t, s.dims, Fill::Small)}, axis_attr(op, s.axis), tolerance));
     }
-    out.push_back(single("hard_rows", op, {hard_rows(t)}, axis_attr(op, -1), tolerance));
-    if (op != NEF_OP_SOFTMAX) continue;
-    out.push_back(single("zero_masked_rows", op, {hard_rows(t)},
-                         attrs(op).set_int(NEF_SOFTMAX_ZERO_MASKED_ROWS, 1).build(), tolerance));
+    // Rows that kernels take in packs, too.
+    for (int64_t width : {5, 48}) {
+      const std::string of = "_of_" + std::to_string(width);
+      out.push_back(
+          single("hard_rows" + of, op, {hard_rows(t, width)}, axis_attr(op, -1), tolerance));
+      if (op != NEF_OP_SOFTMAX) continue;
+      out.push_back(single("zero_masked_rows" + of, op, {hard_rows(t, width)},
+                           attrs(op).set_int(NEF_SOFTMAX_ZERO_MASKED_ROWS, 1).build(), tolerance));
+    }
   }
   return true;
 }
