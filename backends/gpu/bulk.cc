@@ -16,6 +16,13 @@ DEV void barrier_wait(u32 bar, u32 phase) {
   asm volatile("{\n.reg .pred done;\nagain: mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
                "@done bra.uni over;\nbra.uni again;\nover:\n}" ::"r"(bar), "r"(phase) : "memory");
 }
+// Is this the one lane of a whole warp that speaks for it? The compiler knows that it is one, and so
+// asks for a copy once and not lane by lane.
+DEV bool elected() {
+  u32 one;
+  asm volatile("{\n.reg .pred one;\nelect.sync _|one, 0xffffffff;\nselp.u32 %0, 1, 0, one;\n}" : "=r"(one));
+  return one != 0;
+}
 DEV u64 read_once_policy() { u64 p; asm volatile("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(p)); return p; }
 DEV void bulk_copy(u32 to, const void* from, u32 bytes, u32 bar, u64 policy) {
   asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1], %2, [%3], %4;"

@@ -158,8 +158,9 @@ class Gemv : public Stage {
       const int64_t rows_held =
           parts_up(kMostSlots, parts_up(parts_.k * parts_.bits / 8, kSlot)) + 1;
       const int64_t of_rows = by_row ? rows_held * parts_.k / parts_.block * 2 : 0;
+      const int64_t vectors = parts_up(parts_.k / 8, share) * share;
       return kWarps * (slots * (kSlot + (by_row ? 0 : scales) + 8) + of_rows) +
-             padded * (parts_up(parts_.k / 8, share) * share * 16 + kWarps * 8);
+             padded * (vectors * (parts_.bits == 4 ? 17 : 16) + kWarps * 8);
     }
     return shared_of_tiles(rows, slots, parts(rows));
   }

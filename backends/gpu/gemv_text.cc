@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernels of decode.cc for very few rows. Weights of 16 bits are multiplied as floats; those of
-// 8 and 4 bits, with a scale for each 32 of them, as 16-bit floats in short sums.
+// 8 bits as 16-bit floats in short sums; those of 4 bits by tensor cores, which sum them as floats
+// and leave little to do for each.
 #include "backends/gpu/decode.h"
 
 namespace nef::gpu {
@@ -25,6 +26,8 @@ constexpr i32 kBlocks = ($K$ + kElements - 1) / kElements, kLast = $K$ - (kBlock
 constexpr u32 kRowScales = kBits == 16 ? 0 : kElements / kBlock * 2, kAllScales = kBits == 16 ? 0 : $K$ / kBlock * 2;
 constexpr bool kByRow = kBits < 16 && kRowScales < 64;
 constexpr u32 kSlotBytes = 2048 + (kByRow ? 0 : kPair * kRowScales);
+// Sums of products with weights of 4 bits are so many times too small.
+constexpr f32 kUnit = kBits == 4 ? 1048576.0f : 1.0f;
 constexpr i32 kScaleRows = ($SLOTS$ + kBlocks - 1) / kBlocks + 1;
 #if $BITS$ < 16
 DEV u32 half2_of(f32 a, f32 b) { u32 r; asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(b), "f"(a)); return r; }
@@ -46,10 +49,10 @@ DEV void unpack_nibbles(u32 (&w)[4], u32 q) {
 #if $FLOAT8$
 DEV u32 halves_of(u16 v) { u32 r; asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(r) : "h"(v)); return r; }
 #endif
+#if $BITS$ == 8
 // Sixteen bytes of weights times numbers of x: whole numbers in 16-bit floats, in short sums.
 DEV f32 packed_dot(const V4& w, const V4 (&x)[kShare]) {
   u32 a = 0, b = 0;
-#if $BITS$ == 8
 #pragma unroll
   for (i32 i = 0; i < 4; ++i) {
     const u32 q = w.e[i], x0 = x[i / 2].e[i % 2 * 2], x1 = x[i / 2].e[i % 2 * 2 + 1];
@@ -61,19 +64,83 @@ DEV f32 packed_dot(const V4& w, const V4 (&x)[kShare]) {
     b = added(less(bytes_of(q, 0x4342), 0x64806480u), x1, b);
 #endif
   }
-#else
-#pragma unroll
-  for (i32 e = 0; e < 4; ++e) {
-    u32 v[4];
-    unpack_nibbles(v, w.e[e]);
-    a = added(v[0], x[e].e[0], a);
-    b = added(v[1], x[e].e[1], b);
-    a = added(v[2], x[e].e[2], a);
-    b = added(v[3], x[e].e[3], b);
-  }
-#endif
   return total(a) + total(b);
 }
+#else
+// Weights of 4 bits as they are in memory, 0 to 15, in the last bits of 16-bit floats: these are
+// subnormal numbers, in units of 2^-24, or of 2^-20 four bits further up. Numbers of x that meet
+// the former are 16 times as large. What the 8 in each weight is too much comes off the sum of a
+// block.
+constexpr f32 kEight = 8.0f / kUnit;
+DEV V4 packed_x(const f32 (&x)[8]) {
+  return {{half2_of(16.0f * x[0], 16.0f * x[4]), half2_of(x[1], x[5]), half2_of(16.0f * x[2], 16.0f * x[6]), half2_of(x[3], x[7])}};
+}
+DEV f32 eights_of(const V4& v) { return ((total(v.e[0]) + total(v.e[2])) * 0.0625f + total(v.e[1]) + total(v.e[3])) * kEight; }
+DEV V4 load_matrices(u32 p) {
+  V4 r;
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];" : "=r"(r.e[0]), "=r"(r.e[1]), "=r"(r.e[2]), "=r"(r.e[3]) : "r"(p) : "memory");
+  return r;
+}
+DEV void multiply_nibbles(f32 (&d)[4], u32 w0, u32 w1, u32 x0, u32 x1) {
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+      : "r"(w0 & 0x000f000fu), "r"(w1 & 0x000f000fu), "r"(w0 & 0x00f000f0u), "r"(w1 & 0x00f000f0u), "r"(x0), "r"(x1));
+}
+// The sums of 32 blocks of two rows with each of M of x, one of each a lane. Eight blocks are
+// multiplied at a time: rows 0 to 7 of the matrix of weights are those of the first row, 8 to 15
+// those of the second; the columns of the other are their numbers of x. Of the products of all with
+// all those of a block with itself count. Where x lies moves them by two columns a step, so that in
+// four steps each lane gets one: in step `own_step`.
+template <int M> DEV void block_sums(f32 (&sums)[M][2], const V4 (&w)[2], u32 x, i32 own_step, bool odd) {
+  constexpr i32 kTogether = M == 1 ? 2 : 1;  // steps: a product waits for the one before it
+  f32 kept[M][4];
+#pragma unroll
+  for (i32 from = 0; from < 4; from += kTogether) {
+    f32 d[kTogether][M][4];
+#pragma unroll
+    for (i32 part = 0; part < 2; ++part) {
+#pragma unroll
+      for (i32 s = 0; s < kTogether; ++s) {
+        const i32 step = from + s;
+        const u32 w0 = w[step / 2].e[step % 2 * 2] >> 8 * part, w1 = w[step / 2].e[step % 2 * 2 + 1] >> 8 * part;
+#pragma unroll
+        for (i32 m = 0; m < M; ++m) {
+          if (part == 0) d[s][m][0] = d[s][m][1] = d[s][m][2] = d[s][m][3] = 0.0f;
+          u32 x0, x1;
+          asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];" : "=r"(x0), "=r"(x1) : "r"(x + u32(m * kWhole + step * 32) * 16 + 8 * part) : "memory");
+          multiply_nibbles(d[s][m], w0, w1, x0, x1);
+        }
+      }
+    }
+#pragma unroll
+    for (i32 s = 0; s < kTogether; ++s) {
+#pragma unroll
+      for (i32 m = 0; m < M; ++m) {
+#pragma unroll
+        for (i32 e = 0; e < 4; ++e) if (from + s == 0 || from + s == own_step) kept[m][e] = d[s][m][e];
+      }
+    }
+  }
+#pragma unroll
+  for (i32 m = 0; m < M; ++m) {
+    sums[m][0] = odd ? kept[m][1] : kept[m][0];
+    sums[m][1] = odd ? kept[m][3] : kept[m][2];
+  }
+}
+// Of an infinite sum no eights come off: it is made number by number.
+DEV f32 exact_sum(const u8* w, const T* scales, const T* x, i32 lane) {
+  f64 sum = 0;
+#pragma unroll 1
+  for (i32 k = lane; k < $K$; k += 32) {
+    T v;
+    v.v = *(const volatile u16*)&x[k].v;
+    sum += f64((w[k / 2] >> k % 2 * 4 & 15) - 8) * f64(ld(scales[k / kBlock])) * f64(ld(v));
+  }
+#pragma unroll
+  for (int mask = 16; mask > 0; mask >>= 1) sum += nef_xor(sum, mask);
+  return f32(sum);
+}
+#endif
 // Scales go four or eight bytes a lane.
 constexpr i32 kScalePiece = kPair * kRowScales >= 256 ? 8 : 4, kScaleLanes = (kByRow ? kAllScales : kRowScales) / kScalePiece;
 DEV void copy_scales(u32 to, const u8* from) { asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(to), "l"(from), "n"(kScalePiece) : "memory"); }
@@ -82,14 +149,26 @@ DEV bool suits(f32 largest) { return largest == 0.0f || (largest >= 0.00390625f 
 DEV void scales_arrive(u32 bar) { asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(bar) : "memory"); }
 #endif
 
+// The root of the mean of squares, of which each warp has a sum.
+DEV f32 norm_of(const f32* squares, f32 epsilon) {
+  f32 sum = 0.0f;
+#pragma unroll
+  for (i32 w = 0; w < 4; ++w) {
+    const V4 s = load_shared(shared_address(squares + w * 4));
+    sum += f32_of(s.e[0]) + f32_of(s.e[1]) + f32_of(s.e[2]) + f32_of(s.e[3]);
+  }
+  return sqrtf(sum / f32($K$) + epsilon);
+}
+
 template <int M> DEV void gemv(const GemvP& p) {
   extern __shared__ __align__(128) u8 memory[];
   const i32 t = i32(threadIdx.x), warp = first_lane(t / 32), lane = t % 32, slots = i32(p.slots), n = i32(p.n);
   const u32 ring = shared_address(memory) + u32(warp * slots) * kSlotBytes;
   V4* xs = (V4*)(memory + 16 * slots * kSlotBytes);
   f32* squares = (f32*)(xs + M * kWhole);  // [M][16] of warps, and [M][16] their largest
-  const u32 bars = shared_address(squares + 32 * M) + u32(warp * slots * 8);
-  [[maybe_unused]] const u32 row_scales = shared_address(squares + 32 * M) + u32(16 * slots * 8) + u32(warp * kScaleRows) * kAllScales;
+  f32* eights = squares + 32 * M;         // [M] of blocks, by weights of 4 bits
+  const u32 bars = shared_address(eights + (kBits == 4 ? M * kWhole / 4 : 0)) + u32(warp * slots * 8);
+  [[maybe_unused]] const u32 row_scales = shared_address(eights) + u32(16 * slots * 8) + u32(warp * kScaleRows) * kAllScales;
   const i32 first = (warp * i32(gridDim.x) + i32(blockIdx.x)) * kPair, step = i32(gridDim.x) * 16 * kPair;
   nef_let_next_begin();
 
@@ -100,7 +179,7 @@ template <int M> DEV void gemv(const GemvP& p) {
     const bool last = ahead_block == kBlocks - 1, second = $C$ > 1 && ahead_matrix == 1;
     const u32 to = ring + fill * kSlotBytes, bar = bars + fill * 8;
     const i32 elements = last ? kLast : kElements;
-    if (lane == 0) {
+    if (elected()) {
       const i32 bytes = elements * kBits / 8;
       const u8* w = (second ? p.w[$C$ - 1] : p.w[0]) + ahead_block * kRowBytes;
       barrier_expect(bar, bytes * kPair);
@@ -173,9 +252,17 @@ template <int M> DEV void gemv(const GemvP& p) {
       most[m] = fmaxf(most[m], fabsf(x[e]));
       x[e] *= by;
     }
+#if $BITS$ == 4
+    const V4 packed = packed_x(x);
+    xs[m * kWhole + (i ^ i / 32 % 4 * 8)] = packed;
+    f32 eight = eights_of(packed);  // of a block: four threads
+    eight += nef_xor(eight, 1);
+    eight += nef_xor(eight, 2);
+    if (t % 4 == 0) eights[(m * kWhole + i) / 4] = eight;
+#else
     const i32 r = i % (32 * kShare), at = i / (32 * kShare) * (32 * kShare) + r % kShare * 32 + r / kShare;
-    if (kBits == 8) xs[m * kWhole + at] = {{half2_of(x[0], x[1]), half2_of(x[2], x[3]), half2_of(x[4], x[5]), half2_of(x[6], x[7])}};
-    else xs[m * kWhole + at] = {{half2_of(x[0], x[4]), half2_of(x[1], x[5]), half2_of(x[2], x[6]), half2_of(x[3], x[7])}};
+    xs[m * kWhole + at] = {{half2_of(x[0], x[1]), half2_of(x[2], x[3]), half2_of(x[4], x[5]), half2_of(x[6], x[7])}};
+#endif
 #elif $NORM$
     xs[m * kWhole + i] = {{product(v.e[0], scale[k].e[0]), product(v.e[1], scale[k].e[1]), product(v.e[2], scale[k].e[2]), product(v.e[3], scale[k].e[3])}};
 #else
@@ -198,20 +285,24 @@ template <int M> DEV void gemv(const GemvP& p) {
     if (lane == 0) { squares[m * 32 + warp] = square[m]; squares[m * 32 + 16 + warp] = most[m]; }
   }
   __syncthreads();
-  [[maybe_unused]] bool again = false;
+  [[maybe_unused]] bool again = false, infinite = false;
 #pragma unroll
   for (i32 m = 0; m < M; ++m) {
-    f32 sum = 0.0f, largest = 0.0f;
+    factor[m] = kUnit / kFirst;
+#if $NORM$
+    factor[m] /= norm_of(squares + m * 32, f32(p.epsilon));
+#endif
+#if $BITS$ < 16
+    f32 largest = 0.0f;
 #pragma unroll
     for (i32 w = 0; w < 4; ++w) {
-      const V4 s = load_shared(shared_address(squares + m * 32 + w * 4)), l = load_shared(shared_address(squares + m * 32 + 16 + w * 4));
+      const V4 l = load_shared(shared_address(squares + m * 32 + 16 + w * 4));
 #pragma unroll
-      for (i32 e = 0; e < 4; ++e) { sum += f32_of(s.e[e]); largest = fmaxf(largest, f32_of(l.e[e])); }
+      for (i32 e = 0; e < 4; ++e) largest = fmaxf(largest, f32_of(l.e[e]));
     }
-    factor[m] = ($NORM$ ? 1.0f / sqrtf(sum / f32($K$) + f32(p.epsilon)) : 1.0f) / kFirst;
     most[m] = largest;
-#if $BITS$ < 16
     again = again || !suits(largest * kFirst);
+    infinite = infinite || largest - largest != 0.0f;
 #endif
   }
 #if $BITS$ < 16
@@ -237,6 +328,12 @@ template <int M> DEV void gemv(const GemvP& p) {
 #endif
 
   const u32 x_at = shared_address(xs) + u32(lane) * 16;
+#if $BITS$ == 4
+  // Blocks of which this lane has sums, and where those of its matrices lie that it names.
+  const i32 own_step = lane % 4 ^ lane / 8, first_block = own_step * 8 + lane / 4;
+  const u32 named = u32(lane / 8 % 2 * kRowBytes + lane / 16 * 128 + lane % 8 * 16);
+  const u32 eights_at = shared_address(eights + first_block);
+#endif
   i32 take = 0, take_row = 0;
   u32 phase = 0;
   for (i32 row = first; row < n; row += step) {
@@ -255,8 +352,9 @@ template <int M> DEV void gemv(const GemvP& p) {
 #pragma unroll 1
       for (i32 block = 0; block < kBlocks; ++block) {
         barrier_wait(bars + take * 8, phase);
-        V4 w[kPair][kRowVectors];
         const u32 slot = ring + take * kSlotBytes;
+#if $BITS$ != 4
+        V4 w[kPair][kRowVectors];
 #pragma unroll
         for (i32 v = 0; v < 4; ++v) w[v / kRowVectors][v % kRowVectors] = load_shared(slot + v * 512 + lane * 16);
 #if $BITS$ < 16
@@ -268,9 +366,38 @@ template <int M> DEV void gemv(const GemvP& p) {
           asm volatile("ld.shared.u16 %0, [%1];" : "=h"(by[v / kRowVectors][v % kRowVectors].v) : "r"(at) : "memory");
         }
 #endif
-        __syncwarp();
-        issue();
-        if (++take == slots) { take = 0; phase ^= 1; }
+#endif
+        const auto read = [&]() {
+          __syncwarp();
+          issue();
+          if (++take == slots) { take = 0; phase ^= 1; }
+        };
+#if $BITS$ == 4
+#pragma unroll
+        for (i32 half = 0; half < 2; ++half) {
+          V4 w[2];
+          T by[2];
+#pragma unroll
+          for (i32 q = 0; q < 2; ++q) {
+            w[q] = load_matrices(slot + named + (half * 2 + q) * 256);
+            asm volatile("ld.shared.u16 %0, [%1];" : "=h"(by[q].v) : "r"(slot + 2048 + q * kRowScales + half * 64 + first_block * 2) : "memory");
+          }
+          if (half == 1) read();
+          const i32 i = (block * 2 + half) * 128;
+          if (kVectors % 256 != 0 && i >= kVectors) continue;
+          const bool there = kVectors % 128 == 0 || i / 4 + first_block < kVectors / 4;
+          f32 sums[M][2];
+          block_sums<M>(sums, w, x_at + u32(i) * 16, own_step, lane / 4 % 2 != 0);
+#pragma unroll
+          for (i32 m = 0; m < M; ++m) {
+            f32 eight;
+            asm volatile("ld.shared.f32 %0, [%1];" : "=f"(eight) : "r"(eights_at + u32(m * kWhole + i)) : "memory");
+#pragma unroll
+            for (i32 q = 0; q < 2; ++q) sum[c][q][m] = fmaf(sums[m][q] - eight, there ? ld(by[q]) : 0.0f, sum[c][q][m]);
+          }
+        }
+#else
+        read();
 #pragma unroll
         for (i32 v = 0; v < kRowVectors; ++v) {
           const i32 i = (block * kRowVectors + v) * 32 * kShare;
@@ -296,6 +423,7 @@ template <int M> DEV void gemv(const GemvP& p) {
             }
           }
         }
+#endif
       }
       if (kByRow) take_row = take_row + 1 == kScaleRows ? 0 : take_row + 1;
     }
@@ -311,6 +439,18 @@ template <int M> DEV void gemv(const GemvP& p) {
         }
       }
     }
+#if $BITS$ == 4 && !$NORM$
+#pragma unroll 1
+    for (i32 i = 0; infinite && i < $C$ * kPair * M; ++i) {
+      const i32 m = i % M, q = i / M % kPair, c = i / (M * kPair);
+      if (m >= p.rows || row + q >= n) continue;
+      const u8* w = (c > 0 ? p.w[$C$ - 1] : p.w[0]) + i64(row + q) * ($K$ / 2);
+      const f32 all = exact_sum(w, (c > 0 ? p.scales[$C$ - 1] : p.scales[0]) + i64(row + q) * ($K$ / kBlock), p.x + i64(m) * $K$, lane) * f32(c > 0 ? p.alpha[$C$ - 1] : p.alpha[0]);
+      if (lane != m * kPair + q) continue;
+      if (c > 0) my[$C$ - 1] = all;
+      else my[0] = all;
+    }
+#endif
     if (stores) st(p.y[mine * n + r], finish($CALL$));
   }
 }

@@ -317,7 +317,7 @@ void add_packed_products(nef_dtype t, CaseList& out) {
                                  {NEF_FLOAT8_E4M3FN, 8, 128},
                                  {NEF_FLOAT8_E5M2, 8, 32}}) {
     for (const Dims& dims : {Dims{1, 1, 1024}, Dims{3, 1024}, Dims{2, 9, 1024}, Dims{16, 1024},
-                             Dims{1, 9216}, Dims{13, 5120}}) {
+                             Dims{1, 9216}, Dims{13, 5120}, Dims{1, 1280}, Dims{4, 5888}}) {
       const int64_t k = dims.back();
       CaseBuilder b("packed" + std::to_string(p.dtype) + "_" + std::to_string(p.bits) + "_" +
                     std::to_string(p.block) + "_" + dims_name(dims));
@@ -339,6 +339,35 @@ void add_packed_products(nef_dtype t, CaseList& out) {
       const bool bytes = p.dtype == NEF_UINT8 && p.bits == 8;
       const double longer = static_cast<double>(k) / 1024;
       out.push_back(finish(b, NEF_REGION_CHAIN, {6, longer * (bytes ? 1024 : 64)}));
+    }
+  }
+}
+
+// Numbers that are not finite meet every weight that 4 bits have, the one that stands for 0 too.
+void add_odd_packed(nef_dtype t, CaseList& out) {
+  constexpr int64_t kK = 512, kN = 24, kBlock = 32;
+  const double inf = std::numeric_limits<double>::infinity();
+  for (int64_t rows : {1, 3}) {
+    for (const bool opposed : {false, true}) {
+      std::vector<double> numbers(static_cast<size_t>(rows * kK));
+      for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<double>(i % 7) - 3;
+      numbers[numbers.size() - kK + 37] = inf;
+      if (opposed) numbers[numbers.size() - 2] = -inf;
+      if (opposed && rows > 1) numbers[3] = std::nan("");
+      CaseBuilder b(std::string(opposed ? "opposed" : "infinite") + "_packed" +
+                    std::to_string(rows));
+      const int32_t x = b.input(values(t, {rows, kK}, numbers));
+      const int32_t w = b.input(make(NEF_UINT8, {kN, kK / kBlock, kBlock / 2}, Fill::Extreme, 2));
+      const int32_t scales = b.input(make(t, {kN, kK / kBlock}, Fill::Unit, 3));
+      const int32_t y = b.node(NEF_OP_MATMUL_NBITS, {x, w, scales},
+                               attrs(NEF_OP_MATMUL_NBITS)
+                                   .set_int(NEF_MATMUL_NBITS_K, kK)
+                                   .set_int(NEF_MATMUL_NBITS_N, kN)
+                                   .set_int(NEF_MATMUL_NBITS_BITS, 4)
+                                   .set_int(NEF_MATMUL_NBITS_BLOCK_SIZE, kBlock)
+                                   .build())[0];
+      b.node(NEF_OP_ADD, {y, b.input(make(t, {kN}, Fill::Unit, 4))});
+      out.push_back(finish(b, NEF_REGION_CHAIN, {6, 64}));
     }
   }
 }
@@ -442,6 +471,7 @@ CaseList region_cases() {
     add_odd_rows(t, out);
     if (t == NEF_FLOAT16 || t == NEF_BFLOAT16) {
       add_packed_products(t, out);
+      add_odd_packed(t, out);
     }
     if (t != NEF_FLOAT64) add_many_rows(t, out);
     if (t == NEF_FLOAT32) add_far_rows(out);
