@@ -146,7 +146,7 @@ class Device {
   virtual void free(void* ptr) = 0;
   // Ordered behind the default stream's work; to the host it waits.
   virtual void copy(void* dst, const void* src, size_t bytes, nef_copy_kind kind) = 0;
-  // Host memory that copies reach without a detour; null where there is none.
+  // Host memory that copies and kernels reach without a detour; null where there is none.
   virtual void* host_alloc(size_t) { return nullptr; }
   virtual void host_free(void*) {}
   // Queued on the stream; `dst` is memory of host_alloc.
@@ -185,10 +185,6 @@ class Device {
   // run. Both may throw; then nothing is noted any more.
   virtual void record() { throw BackendError(NEF_UNSUPPORTED, "this device records nothing"); }
   virtual std::unique_ptr<Recording> recorded() { return nullptr; }
-  // Notes a copy from memory of `host_alloc`.
-  virtual void note_copy(void*, const void*, size_t) {
-    throw BackendError(NEF_UNSUPPORTED, "this device records nothing");
-  }
 
   // Does a library multiply matrices of this dtype? Else the kernels of this folder do.
   virtual bool has_gemm(nef_dtype dtype) const = 0;

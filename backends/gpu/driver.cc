@@ -242,15 +242,16 @@ void DriverDevice::queue_copy(void* stream, void* dst, const void* src, size_t b
   }
   if (in) check(calls_.to_device(dst, src, bytes, stream), "a copy to the device");
   else check(calls_.to_host(dst, from, bytes, stream), "a copy to the host");
-  if (in && !pinned) return;  // the driver has taken it along
+  // What is not pinned the driver has taken along, or has waited for.
+  if (!pinned) return;
   wait_here(stream);
 }
 
 void* DriverDevice::host_alloc(size_t bytes) {
   const Current current(*this);
   void* memory = nullptr;
-  // Every device of the driver copies to and from it by itself.
-  check(calls_.host_alloc(&memory, bytes, kHostPortable), "pinned memory");
+  // Every device of the driver copies to and from it by itself, and its kernels read it.
+  check(calls_.host_alloc(&memory, bytes, kHostPortable | kHostMapped), "pinned memory");
   pinned_.add(memory, bytes);
   return memory;
 }
@@ -343,12 +344,6 @@ void DriverDevice::copy_on_device(void* dst, const void* src, size_t bytes, Stre
   half_taken = nullptr;
   const Current current(*this);
   check(calls_.on_device(dst, const_cast<void*>(src), bytes, raw(stream)), "a copy on the device");
-}
-
-void DriverDevice::note_copy(void* dst, const void* src, size_t bytes) {
-  half_taken = nullptr;
-  const Current current(*this);
-  check(calls_.to_device(dst, src, bytes, raw(default_stream())), "a copy to the device");
 }
 
 // ---- code and products

@@ -97,7 +97,6 @@ class DriverDevice : public Device {
   void host_free(void* ptr) override;
   void copy_to_host(void* dst, const void* src, size_t bytes, Stream& stream) override;
   void copy_on_device(void* dst, const void* src, size_t bytes, Stream& stream) override;
-  void note_copy(void* dst, const void* src, size_t bytes) override;
   void record() override;
   std::unique_ptr<Recording> recorded() override;
   void evict() override;

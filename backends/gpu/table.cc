@@ -7,6 +7,7 @@
 #include <mutex>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 
 #include "backends/gpu/decode.h"
 #include "backends/gpu/stage.h"
@@ -138,14 +139,15 @@ struct StreamHandle {
 
 struct Replay {
   Station& station;
+  Code copies;  // outlives the recording, which runs it
   std::unique_ptr<Recording> recording;
   const char* faulting = nullptr;  // the last op in it whose kernels may note a fault
 };
 
-// What this thread's launches since record_begin may note faults for; null while it records
-// nothing.
+// What a thread records with, from record_begin on.
 struct Noting {
-  const char* faulting = nullptr;
+  Code copies;                     // the kernel that copies from the host
+  const char* faulting = nullptr;  // as in Replay
 };
 thread_local Noting noting;
 thread_local const Station* noting_for = nullptr;
@@ -411,8 +413,11 @@ nef_code Backend::record_begin(int32_t device, nef_backend_error* err) {
     Station& station = state_->station(device);
     if (noting_for != nullptr)
       throw BackendError(NEF_INVALID_ARGUMENT, "the thread records already");
+    // Loading code is nothing that can be recorded.
+    Code copies = make_code(station, host_copy_source(), nullptr);
+    host_copy_function(*copies->module);
     station.device.record();
-    noting = {};
+    noting = {std::move(copies), nullptr};
     noting_for = &station;
   });
 }
@@ -423,7 +428,7 @@ nef_code Backend::record_copy(int32_t device, void* dst, const void* src, size_t
     Station& station = state_->station(device);
     if (noting_for != &station)
       throw BackendError(NEF_INVALID_ARGUMENT, "the thread records nothing");
-    station.device.note_copy(dst, src, bytes);
+    launch_host_copy(station.device, *noting.copies->module, dst, src, bytes);
   });
 }
 
@@ -433,9 +438,10 @@ nef_code Backend::record_end(int32_t device, nef_backend_recording** out, nef_ba
     if (noting_for != &station)
       throw BackendError(NEF_INVALID_ARGUMENT, "the thread records nothing");
     noting_for = nullptr;
+    const Noting noted = std::exchange(noting, {});
     std::unique_ptr<Recording> recording = station.device.recorded();
     if (out == nullptr) return;
-    *out = handle(new Replay{station, std::move(recording), noting.faulting});
+    *out = handle(new Replay{station, noted.copies, std::move(recording), noted.faulting});
   });
 }
 

@@ -263,9 +263,6 @@ class HostDevice : public Device {
     noted_fault = nullptr;
     return out;
   }
-  void note_copy(void* dst, const void* src, size_t bytes) override {
-    queue(stream_, [=] { std::memcpy(dst, src, bytes); });
-  }
   bool has_gemm(nef_dtype) const override { return false; }
   void gemm(const Gemm&, Stream&) override { throw BackendError(NEF_INTERNAL, "no library"); }
 
