@@ -22,179 +22,78 @@ struct AttentionP {
   Rows qs; Rows ks; Rows vs; Rows ys; Rows past_ks; Rows past_vs; i64 mask_steps[4];
   const i32* odd; i64 units; i64 unit_rows;  // where not null: only units whose number is not zero
 };
-DEV void emit(const AttentionP& p, i64 mode, i64 row, const A* scores) {
+template <i32 kThreads> DEV void emit(const AttentionP& p, i64 mode, i64 row, const A* scores) {
   if (p.seen == nullptr || p.mode != mode) return;
-  for (i64 j = threadIdx.x; j < p.keys; j += 256) st(p.seen[row * p.keys + j], $R$(scores[j]));
+  for (i64 j = threadIdx.x; j < p.keys; j += kThreads) st(p.seen[row * p.keys + j], $R$(scores[j]));
+}
+// One query of one head, by a block. `scores` has room for all keys, `shared` for a number of each thread.
+template <i32 kThreads> DEV void attend_row(const AttentionP& p, i64 row, A* scores, A* shared) {
+  const i64 t = threadIdx.x;
+  const Lane lane = {0, i32(t)};
+  const A least_score = least<A>();
+  const i64 s = row % p.queries, h = row / p.queries % p.heads, b = row / p.queries / p.heads;
+  const i64 kv = h / p.group, length = p.lengths ? p.lengths[b] : p.keys;
+  const i64 visible = s + (p.has_past || !p.lengths ? p.past : length - p.queries);
+  const $Q$* q = p.q + at_row(p.qs, b, h, s);
+  A top = least_score;
+  for (i64 j = t; j < p.keys; j += kThreads) {
+    const $Q$* k = j < p.past ? p.past_k + at_row(p.past_ks, b, kv, j) : p.k + at_row(p.ks, b, kv, j - p.past);
+    A sum = A(0);
+    for (i64 i = 0; i < p.size; ++i) sum += A(ld(q[i])) * A(ld(k[i]));
+    scores[j] = sum * A(p.scale);
+  }
+  emit<kThreads>(p, 0, row, scores);
+  for (i64 j = t; j < p.keys && p.softcap > 0; j += kThreads) scores[j] = A(p.softcap) * m_tanh(scores[j] / A(p.softcap));
+  emit<kThreads>(p, 1, row, scores);
+  for (i64 j = t; j < p.keys; j += kThreads) {
+    A v = scores[j];
+    if (j >= length || (p.causal && j > visible)) v += least_score;
+    else if (p.mask) {
+      if (p.columns != 1 && j >= p.columns) v += least_score;
+      else {
+        const i64 at = b * p.mask_steps[0] + h * p.mask_steps[1] + s * p.mask_steps[2] + j * p.mask_steps[3];
+        v += $MASK$;
+      }
+    }
+    scores[j] = v;
+    top = op_max(top, v);
+  }
+  emit<kThreads>(p, 2, row, scores);
+  top = join_line(top, shared, lane, 1, kThreads, Max());
+  const bool nothing = top == least_score;
+  A sum = A(0);
+  for (i64 j = t; j < p.keys; j += kThreads) { const A e = nothing ? A(0) : m_exp(scores[j] - top); scores[j] = e; sum += e; }
+  sum = join_line(sum, shared, lane, 1, kThreads, Add());
+  for (i64 j = t; j < p.keys && !nothing; j += kThreads) scores[j] /= sum;
+  emit<kThreads>(p, 3, row, scores);
+  __syncthreads();
+  // Threads as groups of v_size: each group takes every so manyth key.
+  const i64 wide = p.v_size < kThreads ? p.v_size : kThreads, groups = wide > 0 ? kThreads / wide : 0;
+  for (i64 i0 = 0; i0 < p.v_size && p.y; i0 += wide) {
+    const i64 i = i0 + t % wide, g = t / wide;
+    A part = A(0);
+    for (i64 j = g; j < p.keys && g < groups && i < p.v_size; j += groups) {
+      const $V$* v = j < p.past ? p.past_v + at_row(p.past_vs, b, kv, j) : p.v + at_row(p.vs, b, kv, j - p.past);
+      if (scores[j] != A(0)) part += scores[j] * A(ld(v[i]));
+    }
+    shared[t] = part;
+    __syncthreads();
+    if (t < wide && i < p.v_size) {
+      A all = A(0);
+      for (i64 k = 0; k < groups; ++k) all += shared[k * wide + t];
+      st(p.y[at_row(p.ys, b, h, s) + i], $R$(all));
+    }
+    __syncthreads();
+  }
 }
 NEF_KERNEL(attention, AttentionP) {
   __shared__ A shared[256];
-  const i64 t = threadIdx.x, units_of_head = (p.queries + p.unit_rows - 1) / p.unit_rows;
-  const Lane lane = {0, i32(t)};
-  A* scores = p.scores + i64(blockIdx.x) * p.keys;
-  const A least_score = least<A>();
+  const i64 units_of_head = (p.queries + p.unit_rows - 1) / p.unit_rows;
   for (i64 unit = blockIdx.x; unit < p.units; unit += gridDim.x) {
     if (p.odd && p.odd[unit] == 0) continue;
-    const i64 first = unit % units_of_head * p.unit_rows, past_last = first + p.unit_rows < p.queries ? first + p.unit_rows : p.queries;
-    for (i64 row = unit / units_of_head * p.queries + first; row < unit / units_of_head * p.queries + past_last; ++row) {
-    const i64 s = row % p.queries, h = row / p.queries % p.heads, b = row / p.queries / p.heads;
-    const i64 kv = h / p.group, length = p.lengths ? p.lengths[b] : p.keys;
-    const i64 visible = s + (p.has_past || !p.lengths ? p.past : length - p.queries);
-    const $Q$* q = p.q + at_row(p.qs, b, h, s);
-    A top = least_score;
-    for (i64 j = t; j < p.keys; j += 256) {
-      const $Q$* k = j < p.past ? p.past_k + at_row(p.past_ks, b, kv, j) : p.k + at_row(p.ks, b, kv, j - p.past);
-      A sum = A(0);
-      for (i64 i = 0; i < p.size; ++i) sum += A(ld(q[i])) * A(ld(k[i]));
-      scores[j] = sum * A(p.scale);
-    }
-    emit(p, 0, row, scores);
-    for (i64 j = t; j < p.keys && p.softcap > 0; j += 256) scores[j] = A(p.softcap) * m_tanh(scores[j] / A(p.softcap));
-    emit(p, 1, row, scores);
-    for (i64 j = t; j < p.keys; j += 256) {
-      A v = scores[j];
-      if (j >= length || (p.causal && j > visible)) v += least_score;
-      else if (p.mask) {
-        if (p.columns != 1 && j >= p.columns) v += least_score;
-        else {
-          const i64 at = b * p.mask_steps[0] + h * p.mask_steps[1] + s * p.mask_steps[2] + j * p.mask_steps[3];
-          v += $MASK$;
-        }
-      }
-      scores[j] = v;
-      top = op_max(top, v);
-    }
-    emit(p, 2, row, scores);
-    top = join_line(top, shared, lane, 1, 256, Max());
-    const bool nothing = top == least_score;
-    A sum = A(0);
-    for (i64 j = t; j < p.keys; j += 256) { const A e = nothing ? A(0) : m_exp(scores[j] - top); scores[j] = e; sum += e; }
-    sum = join_line(sum, shared, lane, 1, 256, Add());
-    for (i64 j = t; j < p.keys && !nothing; j += 256) scores[j] /= sum;
-    emit(p, 3, row, scores);
-    __syncthreads();
-    // Threads as groups of v_size: each group takes every so manyth key.
-    const i64 wide = p.v_size < 256 ? p.v_size : 256, groups = wide > 0 ? 256 / wide : 0;
-    for (i64 i0 = 0; i0 < p.v_size && p.y; i0 += wide) {
-      const i64 i = i0 + t % wide, g = t / wide;
-      A part = A(0);
-      for (i64 j = g; j < p.keys && g < groups && i < p.v_size; j += groups) {
-        const $V$* v = j < p.past ? p.past_v + at_row(p.past_vs, b, kv, j) : p.v + at_row(p.vs, b, kv, j - p.past);
-        if (scores[j] != A(0)) part += scores[j] * A(ld(v[i]));
-      }
-      shared[t] = part;
-      __syncthreads();
-      if (t < wide && i < p.v_size) {
-        A all = A(0);
-        for (i64 k = 0; k < groups; ++k) all += shared[k * wide + t];
-        st(p.y[at_row(p.ys, b, h, s) + i], $R$(all));
-      }
-      __syncthreads();
-    }
-    }
-  }
-}
-)device";
-// Many queries at once, for heads of up to $D$ numbers: 8 warps with 4 rows of queries each go
-// through the keys in tiles of 32, a lane per key for the scores and per number of the head for the
-// sums. The softmax is kept up to date with the largest score so far. Values that are not finite
-// are only looked at where their weight is not 0.
-constexpr const char* kTiled = R"device(
-struct TileMax { __device__ f32 operator()(f32 a, f32 b) const { return op_max(a, b); } };
-struct TileAdd { __device__ f32 operator()(f32 a, f32 b) const { return a + b; } };
-NEF_KERNEL(attention_tiled, AttentionP) {
-  __shared__ f32 qs[32][$D$ + 1];
-  __shared__ f32 ks[32][$D$ + 1];
-  __shared__ f32 vs[32][$D$ + 1];
-  __shared__ f32 ps[32][33];
-  __shared__ i32 odd;
-  const i32 t = i32(threadIdx.x), warp = t / 32, lane = t % 32;
-  const i64 tiles = (p.queries + 31) / 32, work = p.batch * p.heads * tiles;
-  for (i64 w = blockIdx.x; w < work; w += gridDim.x) {
-    const i64 s0 = w % tiles * 32, h = w / tiles % p.heads, b = w / tiles / p.heads;
-    const i64 kv = h / p.group, length = p.lengths ? p.lengths[b] : p.keys;
-    const i64 offset = p.has_past || !p.lengths ? p.past : length - p.queries;
-    __syncthreads();
-    for (i32 i = t; i < 32 * $D$; i += 256) {
-      const i32 r = i / $D$, c = i % $D$;
-      qs[r][c] = s0 + r < p.queries && c < p.size ? f32(ld(p.q[at_row(p.qs, b, h, s0 + r) + c])) * f32(p.scale) : 0.0f;
-    }
-    f32 top[4], sum[4], out[4][$D$ / 32];
-    for (i32 r = 0; r < 4; ++r) {
-      top[r] = least<f32>();
-      sum[r] = 0.0f;
-      for (i32 c = 0; c < $D$ / 32; ++c) out[r][c] = 0.0f;
-    }
-    // Keys beyond the last query's are masked for all.
-    i64 end = length < p.keys ? length : p.keys;
-    if (p.causal && s0 + 31 + offset + 1 < end) end = s0 + 31 + offset + 1;
-    for (i64 j0 = 0; j0 < end; j0 += 32) {
-      __syncthreads();
-      if (t == 0) odd = 0;
-      __syncthreads();
-      for (i32 i = t; i < 32 * $D$; i += 256) {
-        const i32 r = i / $D$, c = i % $D$;
-        const i64 j = j0 + r;
-        const bool there = j < p.keys, old = j < p.past;
-        ks[r][c] = there && c < p.size ? f32(ld((old ? p.past_k + at_row(p.past_ks, b, kv, j) : p.k + at_row(p.ks, b, kv, j - p.past))[c])) : 0.0f;
-        const f32 v = there && c < p.v_size ? f32(ld((old ? p.past_v + at_row(p.past_vs, b, kv, j) : p.v + at_row(p.vs, b, kv, j - p.past))[c])) : 0.0f;
-        vs[r][c] = v;
-        if (v - v != 0.0f) odd = 1;
-      }
-      __syncthreads();
-      f32 score[4] = {0.0f, 0.0f, 0.0f, 0.0f};
-#pragma unroll 8
-      for (i32 c = 0; c < $D$; ++c) {
-        const f32 k = ks[lane][c];
-        for (i32 r = 0; r < 4; ++r) score[r] += qs[warp * 4 + r][c] * k;
-      }
-      const i64 j = j0 + lane;
-      for (i32 r = 0; r < 4; ++r) {
-        const i64 s = s0 + warp * 4 + r;
-        f32 v = score[r];
-        if (p.softcap > 0) v = f32(p.softcap) * tanhf(v / f32(p.softcap));
-        if (j >= length || j >= p.keys || (p.causal && j > s + offset)) v = least<f32>();
-        else if (p.mask && s < p.queries) {
-          if (p.columns != 1 && j >= p.columns) v += least<f32>();
-          else {
-            const i64 at = b * p.mask_steps[0] + h * p.mask_steps[1] + s * p.mask_steps[2] + j * p.mask_steps[3];
-            v += $MASK32$;
-          }
-        }
-        const f32 best = op_max(top[r], join_warp(v, TileMax()));
-        const bool nothing = best == least<f32>();
-        const f32 e = nothing ? 0.0f : expf(v - best), old = nothing ? 1.0f : expf(top[r] - best);
-        sum[r] = sum[r] * old + join_warp(e, TileAdd());
-        top[r] = best;
-        for (i32 c = 0; c < $D$ / 32; ++c) out[r][c] *= old;
-        ps[warp * 4 + r][lane] = e;
-      }
-      __syncthreads();
-      if (odd) {
-        for (i32 k = 0; k < 32; ++k) for (i32 r = 0; r < 4; ++r) {
-          const f32 e = ps[warp * 4 + r][k];
-          for (i32 c = 0; c < $D$ / 32; ++c) if (e != 0.0f) out[r][c] += e * vs[k][lane + 32 * c];
-        }
-      } else {
-#pragma unroll 4
-        for (i32 k = 0; k < 32; ++k) {
-          f32 v[$D$ / 32];
-          for (i32 c = 0; c < $D$ / 32; ++c) v[c] = vs[k][lane + 32 * c];
-          for (i32 r = 0; r < 4; ++r) {
-            const f32 e = ps[warp * 4 + r][k];
-            for (i32 c = 0; c < $D$ / 32; ++c) out[r][c] += e * v[c];
-          }
-        }
-      }
-    }
-    for (i32 r = 0; r < 4; ++r) {
-      const i64 s = s0 + warp * 4 + r;
-      if (s >= p.queries) continue;
-      const bool nothing = top[r] == least<f32>();
-      for (i32 c = 0; c < $D$ / 32; ++c) {
-        const i32 i = lane + 32 * c;
-        if (i < p.v_size) st(p.y[at_row(p.ys, b, h, s) + i], $R$(nothing ? 0.0f : out[r][c] / sum[r]));
-      }
-    }
+    const i64 head = unit / units_of_head * p.queries, first = unit % units_of_head * p.unit_rows;
+    const i64 past_last = first + p.unit_rows < p.queries ? first + p.unit_rows : p.queries;
+    for (i64 row = head + first; row < head + past_last; ++row) attend_row<256>(p, row, p.scores + i64(blockIdx.x) * p.keys, shared);
   }
 }
 )device";
@@ -239,10 +138,11 @@ class Attention : public Stage {
     }
     tile_ = prefill_ > 0 ? 0 : tile_of(region);
     if (tile_ == 0) return;
-    source_ += fill(kTiled, {{"D", std::to_string(tile_)},
-                             {"R", register_type(q)},
-                             {"MASK32", mask == NEF_BOOL ? "(ld(p.mask[at]) ? 0.0f : least<f32>())"
-                                                         : "f32(ld(p.mask[at]))"}});
+    source_ += fill(kAttentionTilesText,
+                    {{"D", std::to_string(tile_)},
+                     {"R", register_type(q)},
+                     {"MASK32", mask == NEF_BOOL ? "(ld(p.mask[at]) ? 0.0f : least<f32>())"
+                                                 : "f32(ld(p.mask[at]))"}});
   }
   std::string source() const override { return source_; }
   const char* name() const override {
@@ -253,7 +153,9 @@ class Attention : public Stage {
     const Shape s = shape(values);
     if (tiled(values, s)) return 0;
     const auto scores = static_cast<size_t>(s.blocks * s.keys) * (wide_ ? 8 : 4);
-    return prefilled(s) ? scores + prefill_bytes(prefill_shape(values, s)) : scores;
+    if (!prefilled(s)) return scores;
+    const PrefillShape shape = prefill_shape(values, s);
+    return prefill_checks(shape) ? 0 : scores + prefill_bytes(shape);
   }
 
   void launch(const Run& run, Module* module) const override {
@@ -401,7 +303,7 @@ class Attention : public Stage {
         .add(int64_t{1});
     if (tiled(run.values, s)) {
       const int64_t work = s.q.batch * s.q.heads * ((s.q.length + 31) / 32);
-      return run.launch(module, "attention_tiled", {std::min<int64_t>(work, 1 << 20), 1, 256}, p);
+      return run.launch(module, "attention_tiled", {std::min<int64_t>(work, 1 << 20), 1, 128}, p);
     }
     run.launch(module, "attention", {s.blocks, 1, 256}, p);
   }
@@ -409,11 +311,12 @@ class Attention : public Stage {
   // And again, exactly, where that left numbers that are not finite.
   void attend_on_tensor_cores(const Run& run, Module& module, const Shape& s, Params& p) const {
     const PrefillShape shape = prefill_shape(run.values, s);
-    char* odd = run.scratch + static_cast<size_t>(s.blocks * s.keys) * 4;
-    launch_prefill(run, module, dtype_, prefill_, shape, in(run, 0), in(run, 1), in(run, 2),
-                   in(run, 3), out(run, 0), odd);
     const int64_t parts = prefill_parts(shape);
+    char* odd = run.scratch + static_cast<size_t>(s.blocks * s.keys) * 4;
     p.add(odd).add(parts).add(kPrefillPart);
+    launch_prefill(run, module, dtype_, prefill_, shape, in(run, 0), in(run, 1), in(run, 2),
+                   in(run, 3), out(run, 0), odd, p);
+    if (prefill_checks(shape)) return;
     run.launch(module, "attention", {std::min(parts, s.blocks), 1, 256}, p);
   }
 

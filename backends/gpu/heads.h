@@ -59,4 +59,7 @@ class RowSlice {
   Node node_;
 };
 
+// Text of the kernel that takes many queries at once; it comes behind that of the exact kernel.
+extern const char* const kAttentionTilesText;
+
 }  // namespace nef::gpu

@@ -18,7 +18,8 @@ namespace prefill {
 typedef $T$ T;
 constexpr i32 kSize = $SIZE$, kPanels = kSize / 64, kPanel = 128 * 128, kTile = kPanels * kPanel, kStages = 2;
 struct alignas(64) PrefillP { TileMap q; TileMap k; TileMap v; T* y; const $M$* mask; i32* odd; i64 heads; i64 group; i64 queries; i64 keys;
-  i64 causal; i64 tiles; i64 columns; f64 scale; f64 softcap; i64 size; i64 by_batch; i64 by_head; i64 by_row; i64 mask_steps[4]; };
+  i64 causal; i64 tiles; i64 columns; f64 scale; f64 softcap; i64 size; i64 by_batch; i64 by_head; i64 by_row; i64 mask_steps[4];
+  AttentionP exact; };
 $WGMMA$
 DEV f32 exp2_of(f32 v) { f32 r; asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(v)); return r; }
 DEV u32 pair_of(f32 a, f32 b) { u32 r; asm("cvt.rn.$PAIR$.f32 %0, %1, %2;" : "=r"(r) : "f"(b), "f"(a)); return r; }
@@ -244,7 +245,7 @@ template <bool kShort> DEV void attend(const PrefillP& p) {
   }
   i32 any = 0;
   asm volatile("{\n.reg .pred p, q;\nsetp.ne.b32 p, %1, 0;\nbar.red.or.pred q, %2, 128, p;\nselp.b32 %0, 1, 0, q;\n}" : "=r"(any) : "r"(i32(odd)), "r"(worker + 1) : "memory");
-  if (in_group == 0) p.odd[((batch * p.heads + head) * p.tiles + tile) * 2 + worker] = any;
+  if (!kShort && in_group == 0) p.odd[((batch * p.heads + head) * p.tiles + tile) * 2 + worker] = any;
   T* y = p.y + batch * p.by_batch + head * p.by_head + (row0 + worker * 64) * p.by_row;
 #pragma unroll 4
   for (i32 i = in_group; i < 64 * kSize / 8; i += 128) {
@@ -252,6 +253,14 @@ template <bool kShort> DEV void attend(const PrefillP& p) {
     if (row0 + worker * 64 + row >= p.queries || chunk * 8 >= p.size) continue;
     const V4 v = load_shared(own_queries + chunk / 8 * kQueries + u32(row) * 128 + ((chunk % 8) ^ (row & 7)) * 16);
     *(V4*)(y + row * p.by_row + chunk * 8) = v;
+  }
+  if constexpr (kShort) {
+    // A block that is one warpgroup does it again by itself, where keys were.
+    if (!any) return;
+    __syncthreads();
+    A* const scores = (A*)(memory + (base - shared_address(memory)));
+    const i64 first = row0 + worker * 64, end = first + 64 < p.queries ? first + 64 : p.queries, whole = (batch * p.heads + head) * p.queries;
+    for (i64 row = first; row < end; ++row) attend_row<128>(p.exact, whole + row, scores, scores + 128);
   }
 }
 #if $LONG$
@@ -304,6 +313,7 @@ std::string prefill_source(nef_dtype dtype, int64_t width, nef_dtype mask, bool 
                              warpgroup_product_of_registers("multiply_values", type, width)}});
 }
 
+bool prefill_checks(const PrefillShape& s) { return s.k.length <= kKeys; }
 int64_t prefill_parts(const PrefillShape& s) {
   return s.q.batch * s.q.heads * row_tiles(s) * kRows / kPrefillPart;
 }
@@ -311,8 +321,8 @@ size_t prefill_bytes(const PrefillShape& s) { return static_cast<size_t>(prefill
 
 void launch_prefill(const Run& run, Module& module, nef_dtype dtype, int64_t width,
                     const PrefillShape& s, const void* q, const void* k, const void* v,
-                    const void* mask, void* y, void* odd) {
-  const bool few = s.k.length <= kKeys;
+                    const void* mask, void* y, void* odd, const Params& exact) {
+  const bool few = prefill_checks(s);
   const int64_t rows = few ? kPrefillPart : kRows;
   Params p;
   for (const TileMap& map :
@@ -324,7 +334,7 @@ void launch_prefill(const Run& run, Module& module, nef_dtype dtype, int64_t wid
   p.add(s.q.length).add(s.k.length).add(s.causal).add(row_tiles(s)).add(s.mask_columns);
   p.add(s.scale).add(s.softcap).add(s.q.size);
   s.y.add_to(p);
-  p.add(s.mask_steps.at, 4, 4, 0);
+  p.add(s.mask_steps.at, 4, 4, 0).add(exact);
   while (p.bytes() % 64 != 0) p.add(int64_t{0});
   const int64_t rings = few ? 1 : kStages;
   Grid grid{s.q.batch * s.q.heads * row_tiles(s) * (kRows / rows), 1, few ? 128u : 384u};

@@ -83,6 +83,11 @@ class Params {
     for (int i = 0; i < room; ++i) add(i < n ? v[i] : filler);
     return *this;
   }
+  // All fields of a structure within this one.
+  Params& add(const Params& inner) {
+    for (size_t i = 0; i < inner.count_ && i < kMost; ++i) add(inner.words_[i]);
+    return *this;
+  }
   const void* data() const { return words_; }
   size_t bytes() const { return count_ * sizeof(int64_t); }
   bool fits() const { return count_ <= kMost; }
