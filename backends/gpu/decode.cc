@@ -16,10 +16,13 @@ constexpr int64_t kMostRows = 16;
 constexpr int64_t kFewRows = 4;  // of x by packed weights: multiplied row by row
 constexpr int64_t kWarps = 16;
 constexpr int64_t kSlot = 2048;  // bytes
-constexpr int64_t kMostSlots = 4;
+constexpr int64_t kMostSlots = 4, kMostTileSlots = 6;
 constexpr int64_t kReserved = 1024;  // of shared memory, by the driver for each block
 constexpr int64_t kLeastBlock = 32, kMostBlock = 256;  // packed weights of one scale
 constexpr int64_t kGroup = 16;                         // rows of weights that tensor cores take
+constexpr int64_t kTileWarps = 8;                      // of a block that uses them
+constexpr int64_t kMostParts = 8;                      // blocks that share a sum
+constexpr int64_t kInbox = 4;                          // passes whose sums may be on their way
 
 int64_t parts_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -65,7 +68,7 @@ class Gemv : public Stage {
   bool takes(const Values& values) const override {
     const int64_t rows = rows_of(values);
     if (rows < 1 || rows > kMostRows || slots(rows) < 1) return false;
-    if (!row_by_row(rows) && !has_tiles()) return false;
+    if (!row_by_row(rows) && !has_tiles(tiles(rows))) return false;
     if (values.count(parts_.out) != rows * parts_.n) return false;
     return std::all_of(text_.inputs.begin(), text_.inputs.end(), [&](int32_t v) {
       int64_t row, column;
@@ -118,36 +121,39 @@ class Gemv : public Stage {
   }
   // Do tensor cores take its weights? Eight scales for what a slot has of a row.
   bool has_tiles() const { return !parts_.float8 && parts_.block == kLeastBlock; }
+  bool has_tiles(int64_t tiles) const {
+    return has_tiles() && (!packed() || held(tiles, parts(tiles)) <= kMostHeld);
+  }
+  bool packed() const { return parts_.bits < 16; }
   bool row_by_row(int64_t rows) const { return rows <= (parts_.bits == 16 ? 1 : kFewRows); }
   // Eights of rows.
   static int64_t tiles(int64_t rows) { return rows <= 8 ? 1 : 2; }
   // Rows of the weights that a warp takes at a time: two where x takes more room than they do.
   int64_t pair() const { return parts_.bits == 4 ? 2 : 1; }
-  int64_t warps_of(int64_t rows) const {
-    return row_by_row(rows) || tiles(rows) > 1 ? kWarps : kWarps / 2;
-  }
   // Numbers of a row in a slot, and bytes of one.
   int64_t chunk() const { return parts_.bits == 16 ? 64 : 256; }
   int64_t slot() const {
     return parts_.bits == 16 ? kSlot : kGroup * chunk() * parts_.bits / 8 + kGroup * 16;
   }
-  // Bytes of x that a block holds when `parts` of them share a sum.
-  int64_t held(int64_t rows, int64_t parts) const {
-    return parts_up(parts_up(parts_.k, chunk()), parts) * chunk() * rows * 2;
+  // Registers that hold x, and the scales of its norm, where all of it is kept.
+  static constexpr int64_t kFewHeld = 96, kMostHeld = 192;
+  int64_t held(int64_t tiles, int64_t parts) const {
+    const int64_t turns = parts_up(parts_up(parts_up(parts_.k, chunk()), parts), kTileWarps);
+    return turns * chunk() / 32 * 4 * (tiles + (scale_ >= 0 ? 1 : 0));
   }
-  // As few as leave room for the rest.
-  int64_t parts(int64_t rows) const {
-    const int64_t most = int64_t{tiles(rows) == 1 ? 64 : 116} << 10;
-    constexpr int64_t kMostParts = 8;
+  // Blocks that share a sum.
+  int64_t parts(int64_t tiles) const {
     int64_t n = 1;
-    while (n < kMostParts && (held(rows, n) > most || shared_of_tiles(rows, 1, n) > shared_)) {
-      n *= 2;
-    }
+    if (!packed()) return n;
+    while (n < kMostParts && held(tiles, n) > kFewHeld) n *= 2;
     return n;
   }
-  // Clusters that memory is kept for: not every multiprocessor may find others to form one with.
-  int64_t least_clusters(int64_t parts) const {
-    return std::max<int64_t>(1, parts == 2 ? processors_ / 2 : processors_ * 3 / 4 / parts);
+  // Sixteens of rows of the weights in one pass over x: as many as registers have room for sums.
+  int64_t groups(int64_t tiles) const {
+    if (packed()) return 1;
+    const int64_t most = 8 / tiles / static_cast<int64_t>(products_.size());
+    const int64_t all = parts_up(parts_up(parts_.n, kGroup), processors_);
+    return parts_up(all, parts_up(all, most));
   }
   int64_t shared_of(int64_t rows, int64_t slots) const {
     if (row_by_row(rows)) {
@@ -162,34 +168,40 @@ class Gemv : public Stage {
       return kWarps * (slots * (kSlot + (by_row ? 0 : scales) + 8) + of_rows) +
              padded * (vectors * (parts_.bits == 4 ? 17 : 16) + kWarps * 8);
     }
-    return shared_of_tiles(rows, slots, parts(rows));
+    return shared_of_tiles(tiles(rows), slots);
   }
-  int64_t shared_of_tiles(int64_t rows, int64_t slots, int64_t n) const {
-    const int64_t tokens = 8 * tiles(rows), warps = warps_of(rows);
-    const int64_t sums = 4 * static_cast<int64_t>(products_.size()) * kGroup * tokens;  // a group's
-    const int64_t own = n > 1 ? parts_up(parts_up(parts_.n, kGroup), least_clusters(n)) : 0;
-    return 1024 + warps * slots * (slot() + 8) + held(rows, n) + (2 * warps + own) * sums +
-           tokens * (warps + 1) * 4 + 32;
+  int64_t shared_of_tiles(int64_t tiles, int64_t slots) const {
+    const int64_t tokens = 8 * tiles, n = parts(tiles);
+    const int64_t sums =
+        groups(tiles) * static_cast<int64_t>(products_.size()) * 4 * kGroup * tokens;
+    return 1024 + kTileWarps * slots * (slot() + 8) +
+           (buffers() * kTileWarps + (n > 1 ? kInbox : 0)) * sums + tokens * (kTileWarps + n) * 4 +
+           8 * (2 * buffers() + 2 * kInbox + 1);
   }
+  // Passes whose sums are kept: short ones would wait for each other.
+  int64_t buffers() const { return packed() ? 2 : 1; }
   // Two blocks on one multiprocessor, and none on another, is the worst that can happen to kernels
-  // that begin early, so a block asks for more than half of its memory. Kernels of one row have
-  // registers for two blocks: where the launch in front has that half, the next kernel's blocks
-  // have the rest, and fill their rings beside it.
+  // that begin early, so a block asks for more than half of its memory. Where there are registers
+  // for two blocks, the next kernel's have the rest when the launch in front has that half, and
+  // fill their rings beside it.
   int64_t half() const { return shared_ / 2 + 1024; }
   int64_t rest() const { return shared_ - half() - kReserved; }
+  // Two to eight rows, which have them too, gain nothing by it.
+  bool shares(int64_t rows) const { return rows == 1 || (!packed() && tiles(rows) > 1); }
   // As many as fit: the depth of the ring hardly matters from two on.
   int64_t slots(int64_t rows) const {
-    const auto most = [&](int64_t room, int64_t n) {
+    const auto most = [&](int64_t room) {
+      int64_t n = row_by_row(rows) ? kMostSlots : kMostTileSlots;
       while (n > 0 && shared_of(rows, n) > room) --n;
       return n;
     };
-    const int64_t in_rest = rows == 1 ? most(rest(), kMostSlots) : 0;
-    return in_rest >= 2 ? in_rest : most(shared_, row_by_row(rows) ? kMostSlots : kMostSlots - 1);
+    const int64_t in_rest = shares(rows) ? most(rest()) : 0;
+    return in_rest >= 2 ? in_rest : most(shared_);
   }
   void share(const Stream& stream, int64_t rows, Grid& grid) const {
     constexpr int64_t kLeast = int64_t{60} << 10;  // no two in what a half leaves
     const int64_t needed = shared_of(rows, slots(rows));
-    const bool fits = rows == 1 && needed <= rest(), beside = fits && half_taken == &stream;
+    const bool fits = shares(rows) && needed <= rest(), beside = fits && half_taken == &stream;
     grid.shared = static_cast<uint32_t>(std::max(needed, beside ? kLeast : half()));
     grid.takes_half = fits && !beside;
   }
@@ -218,21 +230,22 @@ class Gemv : public Stage {
     add_externals(values, rows, p);
     p.add(rows).add(parts_.n).add(slots(rows));
     add_ends(p);
-    Grid grid{processors_, 1, static_cast<uint32_t>(32 * warps_of(rows))};
+    Grid grid{processors_, 1, 32 * kWarps};
     share(run.stream, rows, grid);
     run.launch(module, rows == 1 ? "gemv1" : "gemv4", grid, p);
   }
   void launch_tiles(const Run& run, Module& module, int64_t rows) const {
     const Values& values = run.values;
     const char* name = rows <= 8 ? "gemv8" : "gemv16";
-    const int64_t n = parts(rows);
-    Grid grid{processors_ / n * n, 1, static_cast<uint32_t>(32 * warps_of(rows))};
+    const int64_t n = parts(tiles(rows));
+    Grid grid{processors_ / n * n, 1, 32 * kTileWarps};
     share(run.stream, rows, grid);
     grid.cluster = static_cast<uint32_t>(n);
     int64_t clusters = processors_ / n;
+    // Not every multiprocessor may find others to form a cluster with.
     if (n > 1) {
-      clusters = std::clamp(run.device.clusters_at_once(module.function(name), grid),
-                            least_clusters(n), clusters);
+      clusters = std::clamp<int64_t>(run.device.clusters_at_once(module.function(name), grid), 1,
+                                     clusters);
       grid.x = clusters * n;
     }
     Params p;
@@ -240,7 +253,7 @@ class Gemv : public Stage {
     p.add(values.data(parts_.out)).add(values.data(parts_.x));
     p.add(scale_ >= 0 ? values.data(scale_) : nullptr);
     add_externals(values, rows, p);
-    p.add(rows).add(parts_.n).add(slots(rows)).add(n).add(clusters);
+    p.add(rows).add(parts_.n).add(slots(rows)).add(clusters);
     add_ends(p);
     while (p.bytes() % 64 != 0) p.add(int64_t{0});
     run.launch(module, name, grid, p);
@@ -290,7 +303,7 @@ class Gemv : public Stage {
     const nef_dtype out = region.values[static_cast<size_t>(parts_.out)].dtype;
     const auto flag = [](bool on) { return std::string(on ? "1" : "0"); };
     const int64_t rows = known_rows(region);
-    const bool packed = parts_.bits < 16;
+    const bool packed = this->packed();
     // Kernels for numbers of rows that cannot be are left out.
     const auto may_have = [&](int64_t least, int64_t most) {
       return rows < 0 || (least <= rows && rows <= most);
@@ -319,8 +332,15 @@ class Gemv : public Stage {
                             {"MMA", packed || dtype_ == NEF_FLOAT16 ? "f16" : "bf16"},
                             {"ONE", flag(may_have(1, 1))},
                             {"FOUR", flag(packed && may_have(2, kFewRows))},
-                            {"EIGHT", flag(may_have(packed ? kFewRows + 1 : 2, 8))},
-                            {"SIXTEEN", flag(may_have(9, kMostRows))}});
+                            {"EIGHT", flag(has_tiles(1) && may_have(packed ? kFewRows + 1 : 2, 8))},
+                            {"SIXTEEN", flag(has_tiles(2) && may_have(9, kMostRows))},
+                            {"PARTS8", std::to_string(parts(1))},
+                            {"PARTS16", std::to_string(parts(2))},
+                            {"GROUPS8", std::to_string(groups(1))},
+                            {"GROUPS16", std::to_string(groups(2))},
+                            {"BUFFERS", std::to_string(buffers())},
+                            {"INBOX", std::to_string(kInbox)},
+                            {"BESIDE", packed ? "1" : "2"}});
   }
   // Rows of x where they are known before a run, else -1.
   int64_t known_rows(const Region& region) const {

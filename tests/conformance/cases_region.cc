@@ -168,14 +168,22 @@ void add_reductions(nef_dtype t, CaseList& out) {
 // A norm, then one or two products with it, gated.
 void add_gated_products(nef_dtype t, CaseList& out) {
   const bool narrow = t == NEF_FLOAT16 || t == NEF_BFLOAT16;
+  struct Form {
+    Dims dims;
+    int64_t n = 72;
+  };
   // Rows as kernels for few of them cut them.
-  std::vector<Dims> forms = {{1, 1, 64}, {3, 1, 1096}, {2, 9, 40}, {8, 1, 136}, {17, 1, 72}};
-  // Sums that blocks share.
-  if (t == NEF_BFLOAT16) forms.insert(forms.end(), {{16, 1, 4120}, {2, 1, 14344}, {9, 1, 14400}});
-  for (const Dims& dims : forms) {
+  std::vector<Form> forms = {
+      {{1, 1, 64}}, {{3, 1, 1096}}, {{2, 9, 40}}, {{8, 1, 136}}, {{17, 1, 72}}};
+  // Long sums; and results that take more than one pass over the rows.
+  if (t == NEF_BFLOAT16) {
+    forms.insert(forms.end(), {{{16, 1, 4120}}, {{2, 1, 14344}}, {{9, 1, 14400}}});
+    forms.insert(forms.end(), {{{9, 1, 136}, 8464}, {{3, 1, 40}, 16936}});
+  }
+  for (const auto& [dims, n] : forms) {
     for (bool gated : {false, true}) {
       CaseBuilder b(std::string(gated ? "gated_" : "projected_") + dims_name(dims));
-      const int64_t k = dims.back(), n = 72;
+      const int64_t k = dims.back();
       const int32_t x = b.input(make(t, dims, Fill::Unit, 1));
       const int32_t normed =
           b.node(NEF_OP_RMS_NORMALIZATION, {x, b.input(make(t, {k}, Fill::Unit, 2))},
@@ -309,7 +317,29 @@ struct PackedWeights {
   int64_t bits, block;
 };
 void add_packed_products(nef_dtype t, CaseList& out) {
-  constexpr int64_t kN = 40;
+  const auto add = [&](const PackedWeights& p, const Dims& dims, int64_t n) {
+    const int64_t k = dims.back();
+    CaseBuilder b("packed" + std::to_string(p.dtype) + "_" + std::to_string(p.bits) + "_" +
+                  std::to_string(p.block) + "_" + dims_name(dims));
+    const int32_t x = b.input(make(t, dims, Fill::Small, 1));
+    const Fill fill = p.dtype == NEF_UINT8 ? Fill::Extreme : Fill::Small;
+    const int32_t w = b.input(make(p.dtype, {n, k / p.block, p.block * p.bits / 8}, fill, 2));
+    const int32_t scales = b.input(make(t, {n, k / p.block}, Fill::Unit, 3));
+    const int32_t y = b.node(NEF_OP_MATMUL_NBITS, {x, w, scales},
+                             attrs(NEF_OP_MATMUL_NBITS)
+                                 .set_int(NEF_MATMUL_NBITS_K, k)
+                                 .set_int(NEF_MATMUL_NBITS_N, n)
+                                 .set_int(NEF_MATMUL_NBITS_BITS, p.bits)
+                                 .set_int(NEF_MATMUL_NBITS_BLOCK_SIZE, p.block)
+                                 .build())[0];
+    Dims result = dims;
+    result.back() = n;
+    b.node(NEF_OP_ADD, {b.input(make(t, result, Fill::Unit, 4)), y});
+    // The sums grow with the weights, and each of their parts is rounded.
+    const bool bytes = p.dtype == NEF_UINT8 && p.bits == 8;
+    const double longer = static_cast<double>(k) / 1024;
+    out.push_back(finish(b, NEF_REGION_CHAIN, {6, longer * (bytes ? 1024 : 64)}));
+  };
   for (const PackedWeights& p : {PackedWeights{NEF_UINT8, 4, 32},
                                  {NEF_UINT8, 8, 32},
                                  {NEF_UINT8, 8, 64},
@@ -318,29 +348,11 @@ void add_packed_products(nef_dtype t, CaseList& out) {
                                  {NEF_FLOAT8_E5M2, 8, 32}}) {
     for (const Dims& dims : {Dims{1, 1, 1024}, Dims{3, 1024}, Dims{2, 9, 1024}, Dims{16, 1024},
                              Dims{1, 9216}, Dims{13, 5120}, Dims{1, 1280}, Dims{4, 5888}}) {
-      const int64_t k = dims.back();
-      CaseBuilder b("packed" + std::to_string(p.dtype) + "_" + std::to_string(p.bits) + "_" +
-                    std::to_string(p.block) + "_" + dims_name(dims));
-      const int32_t x = b.input(make(t, dims, Fill::Small, 1));
-      const Fill fill = p.dtype == NEF_UINT8 ? Fill::Extreme : Fill::Small;
-      const int32_t w = b.input(make(p.dtype, {kN, k / p.block, p.block * p.bits / 8}, fill, 2));
-      const int32_t scales = b.input(make(t, {kN, k / p.block}, Fill::Unit, 3));
-      const int32_t y = b.node(NEF_OP_MATMUL_NBITS, {x, w, scales},
-                               attrs(NEF_OP_MATMUL_NBITS)
-                                   .set_int(NEF_MATMUL_NBITS_K, k)
-                                   .set_int(NEF_MATMUL_NBITS_N, kN)
-                                   .set_int(NEF_MATMUL_NBITS_BITS, p.bits)
-                                   .set_int(NEF_MATMUL_NBITS_BLOCK_SIZE, p.block)
-                                   .build())[0];
-      Dims result = dims;
-      result.back() = kN;
-      b.node(NEF_OP_ADD, {b.input(make(t, result, Fill::Unit, 4)), y});
-      // The sums grow with the weights, and each of their parts is rounded.
-      const bool bytes = p.dtype == NEF_UINT8 && p.bits == 8;
-      const double longer = static_cast<double>(k) / 1024;
-      out.push_back(finish(b, NEF_REGION_CHAIN, {6, longer * (bytes ? 1024 : 64)}));
+      add(p, dims, 40);
     }
   }
+  // Blocks share sums of more results than are on their way at once.
+  if (t == NEF_BFLOAT16) add({NEF_UINT8, 8, 32}, {9, 4352}, 2200);
 }
 
 // Numbers that are not finite meet every weight that 4 bits have, the one that stands for 0 too.

@@ -13,10 +13,11 @@ struct Shape {
   int64_t k, n;
   bool gated;  // two products of the same rows, multiplied with each other
 };
-// QKV, attention's output, gate and up, down: of models with 8 and 1 billion weights.
-constexpr Shape kShapes[] = {{4096, 6144, false},  {4096, 4096, false}, {4096, 14336, true},
-                             {14336, 4096, false}, {2048, 3072, false}, {2048, 8192, true},
-                             {8192, 2048, false}};
+// QKV, attention's output, gate and up, down: of models with 8 and 1 billion weights; the first and
+// third of one with 70 billion.
+constexpr Shape kShapes[] = {{4096, 6144, false},  {4096, 4096, false},  {4096, 14336, true},
+                             {14336, 4096, false}, {2048, 3072, false},  {2048, 8192, true},
+                             {8192, 2048, false},  {8192, 10240, false}, {8192, 28672, true}};
 
 DeviceInfo hopper() {
   DeviceInfo info;
