@@ -322,10 +322,10 @@ class Direct {
     const Stage& s = cut_.stage;
     const int64_t first = b.first / s.w.out, rows = b.count / s.w.out;
     for (int64_t r = 0; r < rows;) {
-      const Stage::Range range = s.kernel_rows(first + r);
+      const Stage::Range range = s.h.taps(first + r);
       int64_t count = 1;
       if (range.end - range.begin == s.h.kernel) {
-        while (r + count < rows && s.kernel_rows(first + r + count).end == s.h.kernel) ++count;
+        while (r + count < rows && s.h.taps(first + r + count).end == s.h.kernel) ++count;
       }
       rows_at_once(b, m, r, count, range, y);
       r += count;

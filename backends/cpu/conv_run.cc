@@ -4,6 +4,7 @@
 // output positions the other way round.
 #include <algorithm>
 
+#include "backends/cpu/conv_blocks.h"
 #include "backends/cpu/conv_direct.h"
 #include "backends/cpu/conv_kernels.h"
 #include "backends/cpu/conv_pack.h"
@@ -167,6 +168,7 @@ class ConvPrepared final : public Prepared {
         conv.weights = arranged(values, p);
       }
     }
+    if (wants_blocks(conv)) return run_blocks(conv, slots_, p.tiles);
     run_direct(conv, depthwise(shape(values)), slots_, p.tiles);
   }
 
@@ -206,6 +208,7 @@ class ConvPrepared final : public Prepared {
     }
     if (direct(values)) {
       const DirectConv<T> conv = direct_conv(values);
+      if (wants_blocks(conv)) return blocks_scratch(conv, slots_);
       const int64_t size = direct_scratch(conv, depthwise(s), slots_);
       if constexpr (sizeof(T) == 4) {
         if (spec_.winograd) return std::max(size, winograd_scratch(conv, slots_));

@@ -39,13 +39,6 @@ int64_t Stage::plane() const {
   return (lines | 1) * kLine;
 }
 
-Stage::Range Stage::kernel_rows(int64_t row) const {
-  const int64_t first = row * h.stride - h.begin;
-  const int64_t begin = std::min(h.kernel, ceil_div(std::max<int64_t>(0, -first), h.dilation));
-  const int64_t end = ceil_div(std::max<int64_t>(0, h.in - first), h.dilation);
-  return {begin, std::clamp(end, begin, h.kernel)};
-}
-
 bool can_stage(const Window& window) {
   for (int d = 0; d < window.rank; ++d) {
     if (window.begin[d] < 0) return false;

@@ -12,6 +12,9 @@
 namespace nef::cpu {
 
 struct Stage {
+  struct Range {
+    int64_t begin, end;
+  };
   struct Axis {
     int64_t in = 1, out = 1, kernel = 1, stride = 1, dilation = 1, begin = 0;
     // How far the last kernel position reads behind the first, in positions of its phase.
@@ -19,6 +22,20 @@ struct Stage {
     int64_t phases() const {
       const int64_t span = (kernel - 1) * dilation + 1;
       return span < stride ? span : stride;
+    }
+    int64_t source(int64_t o, int64_t k) const { return o * stride - begin + k * dilation; }
+    // Kernel positions that read input for an output position.
+    Range taps(int64_t o) const {
+      const int64_t first = steps(-source(o, 0)), last = steps(in - source(o, 0));
+      const int64_t from = first < kernel ? first : kernel;
+      return {from, last < from ? from : last < kernel ? last : kernel};
+    }
+
+   private:
+    // Of the kernel to get so far.
+    int64_t steps(int64_t n) const {
+      if (n <= 0) return 0;
+      return dilation == 1 ? n : (n + dilation - 1) / dilation;
     }
   };
   Axis h, w;
@@ -33,11 +50,6 @@ struct Stage {
   int64_t plane() const;  // elements of one channel
   // Columns from the first output position to the last of `count` rows.
   int64_t columns(int64_t count) const { return (count - 1) * width + w.out; }
-  // Kernel positions [begin, end) of the leading axis that read input for an output row.
-  struct Range {
-    int64_t begin, end;
-  };
-  Range kernel_rows(int64_t row) const;
   // How many output positions lie before a column.
   int64_t position(int64_t column) const {
     const int64_t col = column % width;

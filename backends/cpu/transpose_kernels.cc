@@ -92,11 +92,64 @@ HWY_INLINE void transpose_small(const T* in, int64_t in_step, T* out, int64_t ou
   }
 }
 
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+// A block whose lines are vectors: squares of four in each of their parts, then parts.
+template <bool kStream>
+void transpose_lines(const uint32_t* src, int64_t src_step, uint32_t* dst, int64_t dst_step) {
+  const hn::FixedTag<uint32_t, 16> d;
+#define NEF_FOUR(X) X(0) X(1) X(2) X(3)
+#define NEF_LOAD(g)                                       \
+  auto a##g = hn::LoadU(d, src + 4 * g * src_step);       \
+  auto b##g = hn::LoadU(d, src + (4 * g + 1) * src_step); \
+  auto e##g = hn::LoadU(d, src + (4 * g + 2) * src_step); \
+  auto f##g = hn::LoadU(d, src + (4 * g + 3) * src_step); \
+  {                                                       \
+    const auto ae0 = hn::InterleaveLower(d, a##g, e##g);  \
+    const auto ae1 = hn::InterleaveUpper(d, a##g, e##g);  \
+    const auto bf0 = hn::InterleaveLower(d, b##g, f##g);  \
+    const auto bf1 = hn::InterleaveUpper(d, b##g, f##g);  \
+    a##g = hn::InterleaveLower(d, ae0, bf0);              \
+    b##g = hn::InterleaveUpper(d, ae0, bf0);              \
+    e##g = hn::InterleaveLower(d, ae1, bf1);              \
+    f##g = hn::InterleaveUpper(d, ae1, bf1);              \
+  }
+  NEF_FOUR(NEF_LOAD)
+#undef NEF_LOAD
+#undef NEF_FOUR
+  // Row `at` of each part.
+  const auto store = [=](int64_t at, auto x0, auto x1, auto x2, auto x3) HWY_ATTR {
+    const auto even0 = hn::InterleaveEvenBlocks(d, x0, x1);
+    const auto even1 = hn::InterleaveEvenBlocks(d, x2, x3);
+    const auto odd0 = hn::InterleaveOddBlocks(d, x0, x1);
+    const auto odd1 = hn::InterleaveOddBlocks(d, x2, x3);
+    uint32_t* to = dst + at * dst_step;
+    put<kStream>(hn::ConcatLowerLower(d, even1, even0), d, to);
+    put<kStream>(hn::ConcatLowerLower(d, odd1, odd0), d, to + 4 * dst_step);
+    put<kStream>(hn::ConcatUpperUpper(d, even1, even0), d, to + 8 * dst_step);
+    put<kStream>(hn::ConcatUpperUpper(d, odd1, odd0), d, to + 12 * dst_step);
+  };
+  store(0, a0, a1, a2, a3);
+  store(1, b0, b1, b2, b3);
+  store(2, e0, e1, e2, e3);
+  store(3, f0, f1, f2, f3);
+}
+template <bool kStream, class T>
+constexpr bool kLines = sizeof(T) == 4 && !kStream;
+#else
+template <bool kStream>
+void transpose_lines(const uint32_t*, int64_t, uint32_t*, int64_t) {}
+template <bool kStream, class T>
+constexpr bool kLines = false;
+#endif
+
 // A block as wide as a cache line on both sides. Lines of the source are read once, whole: where
 // its rows lie a power of two apart they share few places of the cache, and would push each other
 // out between two readings.
 template <bool kStream, class T>
 void transpose_block(const T* src, int64_t src_step, T* dst, int64_t dst_step) {
+  if constexpr (kLines<kStream, T>) {
+    return transpose_lines<kStream>(src, src_step, dst, dst_step);
+  }
   constexpr int64_t kLine = kLineBytes / static_cast<int64_t>(sizeof(T));
   const hn::CappedTag<T, static_cast<size_t>(kLine)> d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));

@@ -152,6 +152,81 @@ TEST(Conv, DepthwiseRowsShareTheirInput) {
   });
 }
 
+Plan depthwise_blocks(int64_t channels, int64_t size, int64_t kernel, int64_t stride) {
+  Plan p;
+  p.batch = 2;
+  p.channels = p.filters = p.groups = channels;
+  p.height = size;
+  p.width = size + 2;
+  p.kernel = kernel;
+  p.stride = stride;
+  return p;
+}
+
+// Sixteen channels or more: whole blocks, and a last one that overlaps; planes smaller than a
+// vector, windows that lie in the padding alone.
+TEST(Conv, DepthwiseInBlocksOfChannels) {
+  for_each_target([] {
+    for (int64_t channels : {16, 17, 40}) {
+      for (int64_t size : {1, 2, 7, 14, 33}) {
+        for (int64_t kernel : {1, 2, 3, 5}) {
+          for (int64_t stride : {1, 2, 3}) {
+            Plan p = depthwise_blocks(channels, size, kernel, stride);
+            for (int64_t pad : {int64_t{0}, kernel / 2, kernel + 1}) {
+              p.pad = pad;
+              p.dilation = pad == 0 ? 1 : 2;
+              if (p.height + 2 * p.pad < (kernel - 1) * p.dilation + 1) continue;
+              check(p, channels == 17);
+              if (testing::Test::HasFatalFailure()) return;
+            }
+          }
+        }
+      }
+    }
+  });
+}
+
+// More rows than a band holds.
+TEST(Conv, DepthwiseBlocksInBands) {
+  for_each_target([] {
+    for (int64_t stride : {1, 2}) {
+      Plan p = depthwise_blocks(20, 90, 5, stride);
+      p.width = stride == 1 ? 40 : 150;
+      p.pad = 2;
+      check(p, stride == 2);
+    }
+  });
+}
+
+TEST(Conv, DepthwiseBlocksOfOneAxisInFloat64) {
+  constexpr int64_t kChannels = 19, kLength = 23;
+  const std::vector<float> x = random_floats(kChannels * kLength, 1),
+                           w = random_floats(kChannels * 3, 2);
+  RegionRunner r;
+  const int32_t ix =
+      r.input(NEF_FLOAT64, {1, kChannels, kLength}, std::vector<double>(x.begin(), x.end()));
+  const int32_t iw =
+      r.constant(NEF_FLOAT64, {kChannels, 1, 3}, std::vector<double>(w.begin(), w.end()));
+  const int32_t iy = r.output(NEF_FLOAT64, {1, kChannels, kLength});
+  r.node(NEF_OP_CONV, {ix, iw}, {iy},
+         ir::AttrBuilder(NEF_OP_CONV)
+             .set_int(NEF_CONV_GROUP, kChannels)
+             .set_ints(NEF_CONV_PADS, std::vector<int64_t>{1, 1})
+             .build());
+  const Outcome outcome = r.run();
+  ASSERT_EQ(outcome.code, NEF_OK) << outcome.message;
+  const auto got = r.result<double>(iy);
+  for (int64_t i = 0; i < kChannels * kLength; ++i) {
+    double want = 0;
+    for (int64_t k = 0; k < 3; ++k) {
+      const int64_t at = i % kLength + k - 1;
+      if (at < 0 || at >= kLength) continue;
+      want += double{x[i / kLength * kLength + at]} * w[i / kLength * 3 + k];
+    }
+    ASSERT_NEAR(got[i], want, 1e-14) << i;
+  }
+}
+
 TEST(Conv, FewOutputPositions) {
   for (int64_t size : {1, 2, 3}) {
     for (int64_t filters : {4, 35, 300}) {
