@@ -28,6 +28,8 @@ DEV void bulk_copy(u32 to, const void* from, u32 bytes, u32 bar, u64 policy) {
   asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1], %2, [%3], %4;"
                ::"r"(to), "l"(from), "r"(bytes), "r"(bar), "l"(policy) : "memory");
 }
+// `v`, but not before `seen` has come: the copy engine does not wait for loads of what it overwrites.
+DEV u32 behind(u32 v, u32 seen) { u32 r; asm volatile("{\n.reg .b32 t;\nor.b32 t, %1, %2;\nmin.u32 %0, t, %1;\n}" : "=r"(r) : "r"(v), "r"(seen)); return r; }
 struct alignas(16) V4 { u32 e[4]; };
 // What a kernel in front of this one wrote.
 DEV V4 load_fresh(const void* p) {

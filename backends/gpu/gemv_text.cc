@@ -174,7 +174,8 @@ template <int M> DEV void gemv(const GemvP& p) {
 
   const u64 policy = read_once_policy();
   i32 ahead = first, ahead_block = 0, ahead_matrix = 0, fill = 0, fill_row = 0;  // where the next copy comes from
-  const auto issue = [&]() {
+  // Into a slot of which `seen` was read.
+  const auto issue = [&](u32 seen) {
     if (ahead >= n) return;
     const bool last = ahead_block == kBlocks - 1, second = $C$ > 1 && ahead_matrix == 1;
     const u32 to = ring + fill * kSlotBytes, bar = bars + fill * 8;
@@ -182,7 +183,7 @@ template <int M> DEV void gemv(const GemvP& p) {
     if (elected()) {
       const i32 bytes = elements * kBits / 8;
       const u8* w = (second ? p.w[$C$ - 1] : p.w[0]) + ahead_block * kRowBytes;
-      barrier_expect(bar, bytes * kPair);
+      barrier_expect(bar, behind(bytes * kPair, seen));
 #pragma unroll
       for (i32 q = 0; q < kPair; ++q) bulk_copy(to + q * kRowBytes, w + i64(ahead + q < n ? ahead + q : n - 1) * ($K$ * kBits / 8), bytes, bar, policy);
     }
@@ -212,7 +213,7 @@ template <int M> DEV void gemv(const GemvP& p) {
   }
   __syncwarp();
 #pragma unroll 1
-  for (i32 i = 0; i < slots; ++i) issue();
+  for (i32 i = 0; i < slots; ++i) issue(0);
   constexpr i32 kMine = (kVectors + 511) / 512;
 #if $NORM$
   V4 scale[kMine];
@@ -367,9 +368,9 @@ template <int M> DEV void gemv(const GemvP& p) {
         }
 #endif
 #endif
-        const auto read = [&]() {
+        const auto read = [&](u32 seen) {
           __syncwarp();
-          issue();
+          issue(seen);
           if (++take == slots) { take = 0; phase ^= 1; }
         };
 #if $BITS$ == 4
@@ -382,7 +383,7 @@ template <int M> DEV void gemv(const GemvP& p) {
             w[q] = load_matrices(slot + named + (half * 2 + q) * 256);
             asm volatile("ld.shared.u16 %0, [%1];" : "=h"(by[q].v) : "r"(slot + 2048 + q * kRowScales + half * 64 + first_block * 2) : "memory");
           }
-          if (half == 1) read();
+          if (half == 1) read(w[0].e[0] | w[1].e[0] | by[0].v | by[1].v);
           const i32 i = (block * 2 + half) * 128;
           if (kVectors % 256 != 0 && i >= kVectors) continue;
           const bool there = kVectors % 128 == 0 || i / 4 + first_block < kVectors / 4;
@@ -397,7 +398,15 @@ template <int M> DEV void gemv(const GemvP& p) {
           }
         }
 #else
-        read();
+        u32 seen = 0;
+#pragma unroll
+        for (i32 v = 0; v < 4; ++v) {
+          seen |= w[v / kRowVectors][v % kRowVectors].e[0];
+#if $BITS$ < 16
+          seen |= by[v / kRowVectors][v % kRowVectors].v;
+#endif
+        }
+        read(seen);
 #pragma unroll
         for (i32 v = 0; v < kRowVectors; ++v) {
           const i32 i = (block * kRowVectors + v) * 32 * kShare;

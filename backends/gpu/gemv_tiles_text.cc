@@ -46,8 +46,6 @@ DEV void wait_for_cluster(u32 bar, u32 phase) {
 DEV void store_shared(u32 p, const V4& v) {
   asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(p), "r"(v.e[0]), "r"(v.e[1]), "r"(v.e[2]), "r"(v.e[3]) : "memory");
 }
-// `v`, but not before `seen` has come.
-DEV u32 behind(u32 v, u32 seen) { u32 r; asm volatile("{\n.reg .b32 t;\nor.b32 t, %1, %2;\nmin.u32 %0, t, %1;\n}" : "=r"(r) : "r"(v), "r"(seen)); return r; }
 DEV void barrier_arrive(u32 bar) { asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(bar) : "memory"); }
 #if $BITS$ < 16
 // Eight weights of a row as pairs of whole numbers.
