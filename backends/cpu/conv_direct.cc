@@ -97,7 +97,7 @@ Cut make_cut(const DirectConv<T>& conv, bool depthwise, int64_t slots) {
   if (!depthwise) {
     // Few bands: the filters are split too, and each part stages its band for itself.
     const int64_t panels = ceil_div(conv.filters, gemm_ops<T>().mr);
-    const int64_t most = std::max<int64_t>(1, panels / 4);
+    const int64_t most = std::max<int64_t>(1, panels / 2);
     cut.parts = std::clamp<int64_t>(wanted / cut.bands, 1, most);
     while (cut.parts < most && uneven(planes * cut.bands * cut.parts, slots)) ++cut.parts;
   }

@@ -35,15 +35,28 @@ struct Plan {
     const int64_t most = kBandElements / (kWinogradPoints * (conv.channels + conv.filters));
     const int64_t planes = std::max<int64_t>(1, conv.batch * conv.groups);
     const int64_t fits = std::max(most, nr) / stage.width;
-    const int64_t share = slots <= 1 ? stage.h.out : ceil_div(stage.h.out * planes, 2 * slots);
-    const int64_t rows =
-        std::clamp<int64_t>(std::min(fits, share), 1, std::max<int64_t>(1, stage.h.out));
-    stage.rows = choose_rows(stage, rows, [&](int64_t n) { return round_up(n, nr); });
+    const int64_t rows = std::clamp<int64_t>(fits, 1, std::max<int64_t>(1, stage.h.out));
+    const auto cost = [&](int64_t columns) { return round_up(columns, nr); };
+    stage.rows = slots <= 1 ? choose_rows(stage, rows, cost) : shared_rows(planes, slots, rows);
     bands = std::max<int64_t>(1, ceil_div(stage.h.out, stage.rows));
     tiles = round_up(stage.columns(stage.rows), nr);
     staged = round_up(stage.plane() + 4 * nr, 16);
     input = kWinogradPoints * spaced(conv.channels * tiles);
     output = kWinogradPoints * spaced(conv.filters * tiles) + nr;
+  }
+  // Rows of a band, `most` or fewer, with which all slots are done first.
+  int64_t shared_rows(int64_t planes, int64_t slots, int64_t most) const {
+    const int64_t nr = gemm_ops<float>().nr;
+    int64_t best = most, least = INT64_MAX;
+    for (int64_t rows = most; rows > 0; --rows) {
+      const int64_t turns = ceil_div(planes * ceil_div(stage.h.out, rows), slots);
+      // Bands stage rows of their neighbours.
+      const int64_t time = turns * (round_up(stage.columns(rows), nr) + nr / 4);
+      if (time >= least) continue;
+      least = time;
+      best = rows;
+    }
+    return best;
   }
   // From one point to the next: an odd number of cache lines, as points are gone through together.
   static int64_t spaced(int64_t elements) {
