@@ -64,8 +64,10 @@ void gemm_parallel(const GemmBlock<T>& g, int64_t slots, T* scratch) {
     const int64_t col = col_panels * j / grid.cols * ops.nr;
     const int64_t col_end = std::min(g.n, col_panels * (j + 1) / grid.cols * ops.nr);
     GemmBlock<T> part = g;
-    part.panel_begin = row_panels * i / grid.rows;
-    part.panel_end = row_panels * (i + 1) / grid.rows;
+    // Every other column gives the first rows what is left over, and not the last.
+    const int64_t left_over = j % 2 * (grid.rows - 1);
+    part.panel_begin = (row_panels * i + left_over) / grid.rows;
+    part.panel_end = (row_panels * (i + 1) + left_over) / grid.rows;
     part.n = col_end - col;
     part.b = g.b + col * g.k;
     part.c = g.c + col;
