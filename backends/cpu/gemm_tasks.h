@@ -10,8 +10,7 @@
 namespace nef::cpu {
 
 // How many tasks may run at once. Kept by a prepared kernel, so that scratch sized with it fits.
-constexpr int64_t kMostSlots = 256;
-inline int64_t task_slots() { return std::clamp<int64_t>(host().num_threads(), 1, kMostSlots); }
+inline int64_t task_slots() { return std::clamp<int64_t>(host().num_threads(), 1, 256); }
 
 // Runs body(slot, task) for every task in [0, tasks). A slot, below `slots`, is held by one thread
 // at a time and names its scratch. Each begins with a part of the tasks that is the same in every
@@ -24,13 +23,21 @@ void run_tasks(int64_t slots, int64_t tasks, const Body& body, bool waking = tru
     for (int64_t task = 0; task < tasks; ++task) body(int64_t{0}, task);
     return;
   }
-  std::atomic<int64_t> next[kMostSlots];
-  for (int64_t i = 0; i < slots; ++i) next[i].store(tasks * i / slots, std::memory_order_relaxed);
+  // Of many slots, some share a part.
+  constexpr int64_t kMostParts = 16;
+  const int64_t parts = std::min(slots, kMostParts);
+  std::atomic<int64_t> next[kMostParts];
+  for (int64_t i = 0; i < parts; ++i) next[i].store(tasks * i / parts, std::memory_order_relaxed);
   parallel_for(slots, waking ? 1 : slots, [&](int64_t begin, int64_t end) {
     for (int64_t slot = begin; slot < end; ++slot) {
-      for (int64_t i = slot; i < slot + slots; ++i) {
-        const int64_t part = i % slots, last = tasks * (part + 1) / slots;
-        for (int64_t task = next[part]++; task < last; task = next[part]++) body(slot, task);
+      const int64_t own = slot * parts / slots;
+      for (int64_t i = own; i < own + parts; ++i) {
+        std::atomic<int64_t>& left = next[i % parts];
+        const int64_t last = tasks * (i % parts + 1) / parts;
+        while (left.load(std::memory_order_relaxed) < last) {
+          const int64_t task = left++;
+          if (task < last) body(slot, task);
+        }
       }
     }
   });

@@ -109,8 +109,7 @@ ThreadPool& ThreadPool::shared() {
   return *pool;
 }
 
-ThreadPool::ThreadPool(int32_t threads)
-    : threads_(threads), parts_(std::make_unique<Part[]>(static_cast<size_t>(threads))) {
+ThreadPool::ThreadPool(int32_t threads) : threads_(threads) {
   try {
     for (int32_t i = 1; i < threads_; ++i) std::thread([this, i] { worker(i); }).detach();
   } catch (const std::system_error&) {
@@ -120,8 +119,8 @@ ThreadPool::ThreadPool(int32_t threads)
 
 void ThreadPool::run_chunks(const Job& job, int32_t part) {
   for (int32_t i = 0; i < job.parts; ++i) {
-    Part& own = parts_[static_cast<size_t>((part + i) % job.parts)];
-    while (true) {
+    Part& own = parts_[(part + i) % job.parts];
+    while (own.next.load(std::memory_order_relaxed) < own.end) {
       const int64_t at = own.next.fetch_add(1, std::memory_order_relaxed);
       if (at >= own.end) break;
       job.fn(job.arg, at * job.chunk, std::min(job.n, (at + 1) * job.chunk));
@@ -149,11 +148,11 @@ void ThreadPool::worker(int32_t id) {
     int32_t part;
     {
       std::lock_guard lock(mutex_);
-      if (!open_ || joined_ + 1 == job_.parts) continue;
+      if (!open_ || joined_ + 1 == job_.threads) continue;
       ++joined_;
       active_.fetch_add(1, std::memory_order_relaxed);
       job = job_;
-      part = job.parts == threads_ ? id : joined_;
+      part = (job.threads == threads_ ? id : joined_) * job.parts / job.threads;
     }
     {
       const FlushSubnormals mode(job.flush);
@@ -182,7 +181,7 @@ void ThreadPool::parallel_for(int64_t n, int64_t grain, Fn fn, void* arg) {
   }
   const int64_t wanted = static_cast<int64_t>(threads) * kChunksPerThread;
   const int64_t chunk = std::max(n > grain ? grain : least_chunk(grain), (n + wanted - 1) / wanted);
-  share({fn, arg, n, chunk, threads, flushes_subnormals()});
+  share({fn, arg, n, chunk, threads, std::min(threads, kMostParts), flushes_subnormals()});
   caller_.unlock();
 }
 
@@ -194,7 +193,7 @@ void ThreadPool::share(const Job& job) {
     open_ = true;
     const int64_t chunks = (job.n + job.chunk - 1) / job.chunk;
     for (int32_t i = 0; i < job.parts; ++i) {
-      Part& part = parts_[static_cast<size_t>(i)];
+      Part& part = parts_[i];
       part.next.store(chunks * i / job.parts, std::memory_order_relaxed);
       part.end = chunks * (i + 1) / job.parts;
     }

@@ -3,7 +3,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <memory>
 #include <mutex>
 
 namespace nef::runtime {
@@ -25,14 +24,16 @@ class ThreadPool {
   void parallel_for(int64_t n, int64_t grain, Fn fn, void* arg);
 
  private:
-  // A loop cut into chunks, of which each thread begins with a part.
+  // A loop cut into chunks, of which each thread begins with a part; where there are many threads,
+  // some share one.
   struct Job {
     Fn fn;
     void* arg;
     int64_t n, chunk;
-    int32_t parts;
+    int32_t threads, parts;
     bool flush;
   };
+  static constexpr int32_t kMostParts = 16;
   // What is left of a part: chunks [next, end).
   struct alignas(64) Part {
     std::atomic<int64_t> next{0};
@@ -51,7 +52,7 @@ class ThreadPool {
   Job job_{};
   int32_t joined_ = 0;
   bool open_ = false;
-  std::unique_ptr<Part[]> parts_;  // of each thread
+  Part parts_[kMostParts];
   std::atomic<int64_t> last_small_{0};
   alignas(64) std::atomic<int32_t> active_{0};
   alignas(64) std::atomic<uint32_t> generation_{0};
