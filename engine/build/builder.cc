@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/build/builder.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "engine/ir/blocks.h"
@@ -137,7 +138,7 @@ ValueId Builder::value(nef_op op, std::span<const ValueId> inputs,
 
 ValueId Builder::ints(std::span<const int64_t> elements) {
   auto buffer = ir::Buffer::allocate(elements.size_bytes());
-  std::memcpy(buffer->data(), elements.data(), elements.size_bytes());
+  std::copy(elements.begin(), elements.end(), static_cast<int64_t*>(buffer->data()));
   const Dim dims[1] = {static_cast<Dim>(elements.size())};
   return graph_.add_constant(NEF_INT64, dims, std::move(buffer));
 }

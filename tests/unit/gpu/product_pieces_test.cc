@@ -28,8 +28,9 @@ Region region_of(const Shape& s, nef_dtype dtype) {
   region.nodes.push_back({NEF_OP_MATMUL, {0, 1}, {2}, {}});
   return region;
 }
-std::unique_ptr<Stage> stage_of(const Shape& s, nef_dtype dtype = NEF_FLOAT32) {
-  return product_pieces_stage(region_of(s, dtype), hopper());
+bool serves(const Shape& s, nef_dtype dtype = NEF_FLOAT32) {
+  const Region region = region_of(s, dtype);  // outlives the stage
+  return product_pieces_stage(region, hopper()) != nullptr;
 }
 
 TEST(ProductPieces, ManyRowsOfFloat32) {
@@ -41,9 +42,9 @@ TEST(ProductPieces, ManyRowsOfFloat32) {
                          {4096, 768, 3072},
                          {4096, 3072, 768},
                          {8192, 8192, 8192}}) {
-    const auto stage = stage_of(s);
-    ASSERT_NE(stage, nullptr) << s.rows << " x " << s.k << " x " << s.n;
     const Region region = region_of(s, NEF_FLOAT32);
+    const auto stage = product_pieces_stage(region, hopper());
+    ASSERT_NE(stage, nullptr) << s.rows << " x " << s.k << " x " << s.n;
     std::vector<nef_backend_tensor> tensors;
     for (const Value& v : region.values) tensors.push_back({nullptr, v.dims.data()});
     const Values values(region, tensors.data(), nullptr);
@@ -56,15 +57,16 @@ TEST(ProductPieces, ManyRowsOfFloat32) {
 }
 
 TEST(ProductPieces, NotWhatItDoesNotServe) {
-  EXPECT_EQ(stage_of({255, 768, 3072}), nullptr);  // few rows
-  EXPECT_EQ(stage_of({256, 768, 768}), nullptr);   // few tiles
-  EXPECT_EQ(stage_of({4096, 16, 768}), nullptr);   // little to add up
-  EXPECT_EQ(stage_of({4096, 770, 768}), nullptr);  // rows that the copy engine does not take
-  EXPECT_EQ(stage_of({4096, 768, 767}), nullptr);
-  EXPECT_EQ(stage_of({4096, 768, 768}, NEF_FLOAT16), nullptr);
+  EXPECT_FALSE(serves({255, 768, 3072}));  // few rows
+  EXPECT_FALSE(serves({256, 768, 768}));   // few tiles
+  EXPECT_FALSE(serves({4096, 16, 768}));   // little to add up
+  EXPECT_FALSE(serves({4096, 770, 768}));  // rows that the copy engine does not take
+  EXPECT_FALSE(serves({4096, 768, 767}));
+  EXPECT_FALSE(serves({4096, 768, 768}, NEF_FLOAT16));
   DeviceInfo without = hopper();
   without.warpgroups = false;
-  EXPECT_EQ(product_pieces_stage(region_of({4096, 768, 768}, NEF_FLOAT32), without), nullptr);
+  const Region region = region_of({4096, 768, 768}, NEF_FLOAT32);
+  EXPECT_EQ(product_pieces_stage(region, without), nullptr);
 }
 
 }  // namespace
