@@ -25,7 +25,8 @@ constexpr int64_t kTileBytes = 1024, kRowBytes = 64, kSteps = 16;  // of a tile
 constexpr int64_t kRows = 8;                   // at a time: with two vectors each, 16 sums
 constexpr int64_t kResidentBytes = 512 << 10;  // of B that stay in L2
 constexpr int64_t kGroup = 2048;               // most columns of a group
-constexpr int64_t kAhead = 8192;               // bytes of B fetched ahead
+constexpr int64_t kAhead = 8192;               // bytes of B fetched ahead of several rows
+constexpr int64_t kAheadOfOne = 4096;          // and of one
 
 // A product, whatever its elements: rows and columns of `depth` bytes.
 struct Problem {
@@ -198,8 +199,8 @@ template <class Kind>
   {                                                                            \
     const uint8_t* rows = b + (step + i) * kRowBytes;                          \
     const __m512i x = spread<Kind>(a + 4 * (step + i));                        \
-    _mm_prefetch(rows + kAhead, _MM_HINT_T0);                                  \
-    _mm_prefetch(rows + kAhead + kTileBytes, _MM_HINT_T0);                     \
+    _mm_prefetch(rows + kAheadOfOne, _MM_HINT_T0);                             \
+    _mm_prefetch(rows + kAheadOfOne + kTileBytes, _MM_HINT_T0);                \
     p##i = Kind::dot(p##i, x, Kind::b(_mm512_loadu_si512(rows)));              \
     q##i = Kind::dot(q##i, x, Kind::b(_mm512_loadu_si512(rows + kTileBytes))); \
   }
