@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/gpu/product_parts.h"
 
+#include <algorithm>
+
 namespace nef::gpu {
 namespace {
 
@@ -81,6 +83,20 @@ bool ProductParts::fits(const Values& values, const ElementwiseText& text, int32
     const int64_t count = d.count();
     return count == 1 || (count == n && d.at[d.rank - 1] == n);
   });
+}
+
+void add_matrix(const Run& run, Params& p, nef_dtype dtype, const void* data, int64_t rows,
+                int64_t columns, int64_t box_rows, int64_t box_columns) {
+  Tiles t;
+  t.dtype = dtype;
+  t.data = data;
+  t.columns = static_cast<uint32_t>(box_columns);
+  t.rows = static_cast<uint32_t>(box_rows);
+  const int64_t dims[4] = {columns, rows, 1, 1};
+  const int64_t steps[4] = {1, columns, columns * rows, columns * rows};
+  std::copy(dims, dims + 4, t.dims);
+  std::copy(steps, steps + 4, t.steps);
+  for (uint64_t word : run.device.tile_map(t).words) p.add(static_cast<int64_t>(word));
 }
 
 }  // namespace nef::gpu

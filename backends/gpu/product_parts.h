@@ -30,4 +30,8 @@ struct ProductParts {
   bool fits(const Values& values, const ElementwiseText& text, int32_t same) const;
 };
 
+// To the parameters, what the copy engine is told about a dense matrix and its tiles.
+void add_matrix(const Run& run, Params& p, nef_dtype dtype, const void* data, int64_t rows,
+                int64_t columns, int64_t box_rows, int64_t box_columns);
+
 }  // namespace nef::gpu

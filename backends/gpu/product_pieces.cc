@@ -120,8 +120,9 @@ class ProductPieces : public Stage {
     const int64_t tiles = row_tiles * parts_up(parts_.n, columns_);
     constexpr int64_t kAcross = 32;  // numbers of a that 128 bytes hold
     Params p;
-    add_map(run, p, NEF_FLOAT32, values.data(left), parts_.k, rows, kAcross, kRows);
-    add_map(run, p, NEF_BFLOAT16, pieces, row_of_pieces(), parts_.n, kDepth, columns_ / kCluster);
+    add_matrix(run, p, NEF_FLOAT32, values.data(left), rows, parts_.k, kRows, kAcross);
+    add_matrix(run, p, NEF_BFLOAT16, pieces, parts_.n, row_of_pieces(), columns_ / kCluster,
+               kDepth);
     p.add(values.data(parts_.out)).add(same_ >= 0 ? values.data(same_) : nullptr);
     for (int32_t v : text_.inputs) {
       if (v == parts_.made() || v == same_) continue;
@@ -136,20 +137,6 @@ class ProductPieces : public Stage {
     grid.shared = static_cast<uint32_t>(shared_bytes());
     run.launch(module, "product_pieces", grid, p);
   }
-  static void add_map(const Run& run, Params& p, nef_dtype dtype, const void* data, int64_t columns,
-                      int64_t rows, int64_t box_columns, int64_t box_rows) {
-    Tiles t;
-    t.dtype = dtype;
-    t.data = data;
-    t.columns = static_cast<uint32_t>(box_columns);
-    t.rows = static_cast<uint32_t>(box_rows);
-    const int64_t dims[4] = {columns, rows, 1, 1};
-    const int64_t steps[4] = {1, columns, columns * rows, columns * rows};
-    std::copy(dims, dims + 4, t.dims);
-    std::copy(steps, steps + 4, t.steps);
-    for (uint64_t word : run.device.tile_map(t).words) p.add(static_cast<int64_t>(word));
-  }
-
   void make_source() {
     std::string arguments, externals, declare, loads, first, second, again;
     int k = 0;

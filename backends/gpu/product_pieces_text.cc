@@ -25,15 +25,6 @@ struct alignas(8) Pair { f32 x, y; };
 struct alignas(64) PiecesP { TileMap a; TileMap b; f32* y; const f32* same; $EXTERNALS$ i64 m; i64 n; i64 k; i64 steps; i64 row_tiles; i64 tiles;
   const f32* left; const f32* right; i64 b_row; i64 b_column; const u32* extremes; i64 extents; };
 $WGMMA$
-DEV void copy_shared_tile(u32 to, const TileMap* map, i32 column, i32 row, u32 bar) {
-  asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, {%2, %3, %4, %4}], [%5], %6;"
-               ::"r"(to), "l"(map), "r"(column), "r"(row), "r"(0), "r"(bar), "h"(u16((1 << kCluster) - 1)) : "memory");
-}
-DEV void arrive_at(u32 bar, u32 rank) {
-  asm volatile("{\n.reg .b32 there;\nmapa.shared::cluster.u32 there, %0, %1;\nmbarrier.arrive.shared::cluster.b64 _, [there];\n}"
-               ::"r"(bar), "r"(rank) : "memory");
-}
-DEV void meet_cluster() { asm volatile("barrier.cluster.arrive.relaxed;\nbarrier.cluster.wait.acquire;" ::: "memory"); }
 DEV u32 pair_of(f32 a, f32 b) { u32 r; asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(b), "f"(a)); return r; }
 // What rounding to a pair of bfloat16 leaves.
 DEV void take_off(f32& a, f32& b, u32 pair) {
@@ -81,7 +72,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) product_pieces(const __grid
           barrier_wait(empty + 8 * stage, (s / kStages + 1) & 1u);
           barrier_expect(bar, kA + kB);
           for (i32 h = 0; h < 2; ++h) copy_tile(a + h * kHalfA, &p.a, step * 64 + h * 32, row, 0, 0, bar);
-          for (i32 piece = 0; piece < 3; ++piece) copy_shared_tile(b + piece * kPiece, &p.b, (step * 3 + piece) * 64, column, bar);
+          for (i32 piece = 0; piece < 3; ++piece) copy_shared_tile<kCluster>(b + piece * kPiece, &p.b, (step * 3 + piece) * 64, column, bar);
         }
       }
       // A block must not go while the other one may reach into its memory.

@@ -95,8 +95,10 @@ class ProductTiles : public Stage {
     const int64_t row_tiles = parts_up(rows, kRows * kCluster);
     const int64_t tiles = row_tiles * parts_up(parts_.n, columns_);
     Params p;
-    add_map(run, p, parts_.product->inputs[0], rows, kRows);
-    add_map(run, p, parts_.product->inputs[1], parts_.n, columns_ / kCluster);
+    add_matrix(run, p, parts_.dtype, run.values.data(parts_.product->inputs[0]), rows, parts_.k,
+               kRows, kDepth);
+    add_matrix(run, p, parts_.dtype, run.values.data(parts_.product->inputs[1]), parts_.n, parts_.k,
+               columns_ / kCluster, kDepth);
     p.add(values.data(parts_.out)).add(same_ >= 0 ? values.data(same_) : nullptr);
     for (int32_t v : text_.inputs) {
       if (v == parts_.made() || v == same_) continue;
@@ -119,18 +121,6 @@ class ProductTiles : public Stage {
                       [this](int32_t v) { return v != parts_.made() && v != same_; });
     return 1024 + stages_ * ((kRows + columns_) * kDepth * 2 + 16) + kRows * (columns_ * 2 + 16) +
            8 * rows_of_columns * columns_ * 2;
-  }
-
-  void add_map(const Run& run, Params& p, int32_t value, int64_t rows, int64_t box) const {
-    Tiles t;
-    t.dtype = parts_.dtype;
-    t.data = run.values.data(value);
-    t.rows = static_cast<uint32_t>(box);
-    const int64_t dims[4] = {parts_.k, rows, 1, 1};
-    const int64_t steps[4] = {1, parts_.k, parts_.k * rows, parts_.k * rows};
-    std::copy(dims, dims + 4, t.dims);
-    std::copy(steps, steps + 4, t.steps);
-    for (uint64_t word : run.device.tile_map(t).words) p.add(static_cast<int64_t>(word));
   }
 
   void make_source() {

@@ -15,18 +15,6 @@ constexpr i32 kGroups = kN / 8, kTogether = 4;  // eights of columns, and of the
 constexpr u32 kA = 128 * 128, kB = kN * 128, kPitch = kN * 2 + 16;
 struct alignas(64) TilesP { TileMap a; TileMap b; T* y; const T* same; $EXTERNALS$ i64 m; i64 n; i64 steps; i64 row_tiles; i64 tiles; i64 early; };
 $WGMMA$
-DEV void copy_shared_tile(u32 to, const TileMap* map, i32 column, i32 row, u32 bar) {
-  asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, {%2, %3, %4, %4}], [%5], %6;"
-               ::"r"(to), "l"(map), "r"(column), "r"(row), "r"(0), "r"(bar), "h"(u16((1 << kCluster) - 1)) : "memory");
-}
-DEV void arrive_at(u32 bar, u32 rank) {
-  asm volatile("{\n.reg .b32 there;\nmapa.shared::cluster.u32 there, %0, %1;\nmbarrier.arrive.shared::cluster.b64 _, [there];\n}"
-               ::"r"(bar), "r"(rank) : "memory");
-}
-DEV void meet_cluster() {
-  if (kCluster == 1) __syncthreads();
-  else asm volatile("barrier.cluster.arrive.relaxed;\nbarrier.cluster.wait.acquire;" ::: "memory");
-}
 DEV void copy16(u32 to, const void* from) { asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory"); }
 DEV u32 load4(u32 at) { u32 r; asm volatile("ld.shared.u32 %0, [%1];" : "=r"(r) : "r"(at) : "memory"); return r; }
 DEV void store4(u32 at, u32 v) { asm volatile("st.shared.u32 [%0], %1;" ::"r"(at), "r"(v) : "memory"); }
@@ -50,7 +38,8 @@ extern "C" __global__ void __launch_bounds__(384, 1) product_tiles(const __grid_
     }
     barrier_inits_seen();
   }
-  meet_cluster();
+  if (kCluster == 1) __syncthreads();
+  else meet_cluster();
   nef_let_next_begin();
   if (worker < 0) {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
@@ -60,7 +49,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) product_tiles(const __grid_
         barrier_expect(bar, kA + kB);
         const i32 row = tile / row_tiles * kN;
         if (kCluster == 1) copy_tile(to, &p.b, step * 64, row, 0, 0, bar);
-        else copy_shared_tile(to + rank * (kB / kCluster), &p.b, step * 64, row + rank * (kN / kCluster), bar);
+        else copy_shared_tile<kCluster>(to + rank * (kB / kCluster), &p.b, step * 64, row + rank * (kN / kCluster), bar);
       };
       // Constants are there before the kernel in front of this one is done.
       const i32 ahead = p.early ? (steps < kStages ? steps : kStages) : 0;

@@ -32,6 +32,16 @@ DEV void copy_tile(u32 to, const TileMap* map, i32 column, i32 row, i32 head, i3
   asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4, %5}], [%6];"
                ::"r"(to), "l"(map), "r"(column), "r"(row), "r"(head), "r"(batch), "r"(bar) : "memory");
 }
+// A tile for all blocks of a cluster, and a block's word to one of them.
+template <i32 kCluster> DEV void copy_shared_tile(u32 to, const TileMap* map, i32 column, i32 row, u32 bar) {
+  asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, {%2, %3, %4, %4}], [%5], %6;"
+               ::"r"(to), "l"(map), "r"(column), "r"(row), "r"(0), "r"(bar), "h"(u16((1 << kCluster) - 1)) : "memory");
+}
+DEV void arrive_at(u32 bar, u32 rank) {
+  asm volatile("{\n.reg .b32 there;\nmapa.shared::cluster.u32 there, %0, %1;\nmbarrier.arrive.shared::cluster.b64 _, [there];\n}"
+               ::"r"(bar), "r"(rank) : "memory");
+}
+DEV void meet_cluster() { asm volatile("barrier.cluster.arrive.relaxed;\nbarrier.cluster.wait.acquire;" ::: "memory"); }
 DEV void barrier_arrive(u32 bar) { asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(bar) : "memory"); }
 // What the tensor cores are told about 64 numbers a row, swizzled, eight rows 1024 bytes apart.
 DEV u64 matrix(u32 at, u32 leading) {
