@@ -293,7 +293,8 @@ class Direct {
   void filter(const Block& b, int64_t f) const {
     const int64_t m = b.plane % conv_.groups * conv_.filters + f;
     T* y = b.y + f * conv_.window.out_count;
-    cut_.stage.pad_rows ? sharing_rows(b, m, y) : rows_apart(b, m, y);
+    if (cut_.stage.pad_rows) sharing_rows(b, m, y);
+    else rows_apart(b, m, y);
     if (conv_.steps->count == 0) return;
     run_epilogue<T>(conv_.steps, b.plane * conv_.filters + f, b.first, 1, b.count, y, b.count);
   }
