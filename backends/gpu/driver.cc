@@ -261,12 +261,12 @@ void DriverDevice::host_free(void* ptr) {
   calls_.host_free(ptr);
 }
 
-void* DriverDevice::take_event() {
+void* DriverDevice::take_event(std::vector<void*>& spare) {
   {
     std::lock_guard lock(mutex_);
-    if (!events_.empty()) {
-      void* event = events_.back();
-      events_.pop_back();
+    if (!spare.empty()) {
+      void* event = spare.back();
+      spare.pop_back();
       return event;
     }
   }
@@ -274,28 +274,29 @@ void* DriverDevice::take_event() {
   check(calls_.event_create(&event, kEventNoTiming), "an event");
   return event;
 }
-void DriverDevice::give_event(void* event) {
+void DriverDevice::give_event(std::vector<void*>& spare, void* event) {
   std::lock_guard lock(mutex_);
-  events_.push_back(event);
+  spare.push_back(event);
 }
 
 // Until what is queued now is done, whatever other threads queue behind it.
 void DriverDevice::wait_here(void* stream) {
-  void* event = take_event();
+  void* event = take_event(events_);
   int result = calls_.event_record(event, stream);
   if (result == 0) result = calls_.event_synchronize(event);
-  give_event(event);
+  give_event(events_, event);
   check(result, "a copy");
 }
 
 void DriverDevice::wait(Stream& stream, Stream& other) {
   half_taken = nullptr;
   const Current current(*this);
-  void* event = take_event();
+  std::vector<void*>& spare = diverted().stream == nullptr ? events_ : recording_events_;
+  void* event = take_event(spare);
   int result = calls_.event_record(event, raw(other));
   // What waits does so for what the event was recorded behind: it may be used again at once.
   if (result == 0) result = calls_.stream_wait(raw(stream), event, 0);
-  give_event(event);
+  give_event(spare, event);
   check(result, "a stream that waits for another one");
 }
 

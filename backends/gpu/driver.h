@@ -170,8 +170,8 @@ class DriverDevice : public Device {
   // Bytes of the pool: in use, or reserved from the driver. The device is current.
   uint64_t pool_bytes(int which);
   int take(void** p, size_t bytes, void* stream);
-  void* take_event();
-  void give_event(void* event);
+  void* take_event(std::vector<void*>& spare);
+  void give_event(std::vector<void*>& spare, void* event);
   void queue_copy(void* stream, void* dst, const void* src, size_t bytes, nef_copy_kind kind);
   void make_staging();
   BlasLt* blas() const;
@@ -186,7 +186,10 @@ class DriverDevice : public Device {
   Staging staging_;
   PinnedRanges& pinned_;
   std::vector<Fault*> faults_;
-  std::vector<void*> events_;   // spare ones
+  std::vector<void*> events_;  // spare ones
+  // Those of recordings: the graph that a stream captures keeps its events, and CUDA's driver
+  // crashes when another thread records one of them meanwhile.
+  std::vector<void*> recording_events_;
   std::mutex recording_mutex_;  // held from record() to recorded()
   void* recording_ = nullptr;
   mutable std::mutex blas_mutex_;

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a device asks of its vendor's driver, noted by functions in the driver's place.
+#include "backends/gpu/driver.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace nef::gpu {
+namespace {
+
+// Handles are addresses of these; each is handed out once.
+char handles[256];
+size_t handles_given = 0;
+void* stream_that_captures = nullptr;
+Fault faults[128];
+std::set<void*> events_of_captures, events_waited_for, other_events;
+
+int make_handle(void** out) {
+  *out = &handles[handles_given++];
+  return 0;
+}
+
+DriverCalls noting_calls() {
+  DriverCalls c;
+  c.stream_create = [](void** out, unsigned) { return make_handle(out); };
+  c.stream_destroy = [](void*) { return 0; };
+  c.stream_synchronize = [](void*) { return 0; };
+  c.stream_wait = [](void*, void*, unsigned) { return 0; };
+  c.event_create = [](void** out, unsigned) { return make_handle(out); };
+  c.event_record = [](void* event, void* stream) {
+    (stream == stream_that_captures ? events_of_captures : other_events).insert(event);
+    return 0;
+  };
+  c.event_synchronize = [](void* event) {
+    events_waited_for.insert(event);
+    return 0;
+  };
+  c.to_host = [](void*, void*, size_t, void*) { return 0; };
+  c.host_alloc = [](void** out, size_t bytes, unsigned) {
+    *out = faults;
+    return bytes <= sizeof faults ? 0 : kOutOfMemory;
+  };
+  c.host_free = [](void*) { return 0; };
+  c.host_pointer = [](void** out, void* host, unsigned) {
+    *out = host;
+    return 0;
+  };
+  c.capture_begin = [](void* stream, int) {
+    stream_that_captures = stream;
+    return 0;
+  };
+  c.capture_end = [](void*, void** graph) {
+    stream_that_captures = nullptr;
+    return make_handle(graph);
+  };
+  c.graph_instantiate = [](void** out, void*, unsigned long long) { return make_handle(out); };
+  c.graph_free = [](void*) { return 0; };
+  c.graph_exec_free = [](void*) { return 0; };
+  return c;
+}
+
+class NotingDevice : public DriverDevice {
+ public:
+  NotingDevice(const DriverCalls& calls, PinnedRanges& pinned)
+      : DriverDevice(calls, pinned, 0, UINT64_MAX) {}
+  std::vector<uint8_t> build(const std::string&) override { return {}; }
+  std::string build_version() const override { return ""; }
+  void launch(void*, const Grid&, const void*, size_t, Stream&) override {}
+  void check(int result, const char* what) const override {
+    if (result != 0) throw BackendError(NEF_INTERNAL, what);
+  }
+
+ private:
+  int64_t enter() override { return 0; }
+  void leave(int64_t) override {}
+  std::unique_ptr<BlasLt> open_blas() const override {
+    throw BackendError(NEF_BACKEND_UNAVAILABLE, "there is no library");
+  }
+};
+
+// CUDA's driver crashed where another thread recorded an event that a capture had.
+TEST(Driver, EventsOfACaptureAreNotRecordedElsewhere) {
+  static const DriverCalls calls = noting_calls();
+  static PinnedRanges pinned;
+  static auto& device = *new NotingDevice(calls, pinned);  // devices are never destroyed
+  char host[8] = {};
+  pinned.add(host, sizeof host);
+  const auto side = device.make_stream();
+  const auto use_events = [&] {
+    device.copy(host, host, sizeof host, NEF_COPY_DEVICE_TO_HOST);
+    device.wait(*side, device.default_stream());
+  };
+
+  use_events();
+  device.record();
+  device.wait(*side, device.default_stream());
+  device.wait(*side, device.default_stream());
+  const auto recording = device.recorded();
+  use_events();
+
+  EXPECT_FALSE(events_of_captures.empty());
+  EXPECT_FALSE(events_waited_for.empty());
+  for (void* event : events_of_captures) EXPECT_FALSE(other_events.contains(event));
+}
+
+}  // namespace
+}  // namespace nef::gpu
