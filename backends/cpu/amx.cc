@@ -2,13 +2,14 @@
 // AMX kernels by intrinsics: Highway has none.
 #include "backends/cpu/amx.h"
 
+#include "backends/cpu/amx_pack.h"
 #include "backends/cpu/amx_vectors.h"
 #include "backends/cpu/amx_windows.h"
 #include "backends/cpu/targets.h"
 
 #include <hwy/highway.h>
 
-#include <cstring>
+#include <algorithm>
 
 #if HWY_ARCH_X86_64 && defined(__linux__)
 #include <cpuid.h>
@@ -27,11 +28,9 @@ namespace nef::cpu {
 #endif
 namespace {
 
-#define NEF_AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,avx512bf16")))
+#define NEF_AVX512 __attribute__((target("avx512f")))
 #define NEF_AMX __attribute__((target("amx-tile,amx-bf16,amx-int8,avx512f")))
 
-constexpr int64_t kTileElements = kAmxTile * kAmxDepth;  // 1 KiB
-constexpr int64_t kPanelStep = 2 * kTileElements;        // of one panel, one step along k
 constexpr int64_t kTileBytes = 1024, kRowBytes = 64;
 constexpr int64_t kResidentBytes = 512 << 10;  // of B that stay in L2, beside the next as many
 constexpr int64_t kAheadSteps = 2;             // of a panel, fetched into L1 ahead
@@ -59,200 +58,6 @@ struct TileConfigs {
   }
   TileConfig of[kAmxPanel + 1];
 };
-
-// ---- packing
-
-// 32 elements from `x`, `count` of them there, the others zero.
-NEF_AVX512 inline __m512i load_float(const float* x, int64_t count) {
-  if (count >= kAmxDepth) {
-    return (__m512i)_mm512_cvtne2ps_pbh(_mm512_loadu_ps(x + 16), _mm512_loadu_ps(x));
-  }
-  const uint32_t mask = count <= 0 ? 0 : (uint32_t{1} << count) - 1;
-  const __m512 low = _mm512_maskz_loadu_ps(static_cast<__mmask16>(mask), x);
-  const __m512 high = _mm512_maskz_loadu_ps(static_cast<__mmask16>(mask >> 16), x + 16);
-  return (__m512i)_mm512_cvtne2ps_pbh(high, low);
-}
-NEF_AVX512 inline __m512i load_bfloat(const uint16_t* x, int64_t count) {
-  if (count >= kAmxDepth) return _mm512_loadu_si512(x);
-  const uint32_t mask = count <= 0 ? 0 : (uint32_t{1} << count) - 1;
-  return _mm512_maskz_loadu_epi16(mask, x);
-}
-NEF_AVX512 inline __m512i load_run(const float* x, int64_t count) { return load_float(x, count); }
-NEF_AVX512 inline __m512i load_run(const uint16_t* x, int64_t count) {
-  return load_bfloat(x, count);
-}
-
-// As load_run, of elements `step` apart.
-template <typename T>
-NEF_AVX512 inline __m512i load_spread(const T* x, int64_t step, int64_t count) {
-  T run[kAmxDepth] = {};
-  for (int64_t i = 0; i < std::min(count, kAmxDepth); ++i) run[i] = x[i * step];
-  return load_run(run, kAmxDepth);
-}
-
-template <typename T>
-NEF_AVX512 void pack_a_rows(const T* a, int64_t row, int64_t col, int64_t m, int64_t k,
-                            uint16_t* out) {
-  const int64_t depth = amx_depth(k);
-  for (int64_t i = 0; i < round_up(m, kAmxTile); ++i) {
-    uint16_t* dst = out + i / kAmxTile * kAmxTile * depth + i % kAmxTile * kAmxDepth;
-    const T* src = a + i * row;
-    for (int64_t p = 0; p < depth; p += kAmxDepth, dst += kTileElements) {
-      const __m512i x = i >= m     ? _mm512_setzero_si512()
-                        : col == 1 ? load_run(src + p, k - p)
-                                   : load_spread(src + p * col, col, k - p);
-      _mm512_store_si512(dst, x);
-    }
-  }
-}
-
-// The lanes of `low` and `high`, 16 bits each, in turn: what two rows of B look like in a tile.
-NEF_AVX512 inline __m512i rows_in_turn(const float* low, const float* high, __mmask16 mask) {
-  const __m512 a = _mm512_maskz_loadu_ps(mask, low);
-  const __m512 b = high == nullptr ? _mm512_setzero_ps() : _mm512_maskz_loadu_ps(mask, high);
-  const __m512i order = _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24,
-                                         8, 23, 7, 22, 6, 21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
-  return _mm512_permutexvar_epi16(order, (__m512i)_mm512_cvtne2ps_pbh(b, a));
-}
-NEF_AVX512 inline __m512i rows_in_turn(const uint16_t* low, const uint16_t* high, __mmask16 mask) {
-  const __m512i a = _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(mask, low));
-  if (high == nullptr) return a;
-  const __m512i b = _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(mask, high));
-  return _mm512_or_si512(a, _mm512_slli_epi32(b, 16));
-}
-
-// One panel from rows of B: neighbouring columns are neighbours in memory.
-template <typename T>
-NEF_AVX512 void pack_panel_rows(const T* b, int64_t row, int64_t k, int64_t cols, uint16_t* out) {
-  const uint32_t mask = cols >= kAmxPanel ? ~uint32_t{0} : (uint32_t{1} << cols) - 1;
-  const int64_t depth = amx_depth(k);
-  for (int64_t p = 0; p < depth; p += 2) {
-    uint16_t* dst = out + p / kAmxDepth * kPanelStep + p % kAmxDepth * kAmxTile;
-    for (int t = 0; t < 2; ++t, dst += kTileElements) {
-      const auto lanes = static_cast<__mmask16>(mask >> (16 * t));
-      const T* low = b + p * row + kAmxTile * t;
-      const __m512i x = p >= k ? _mm512_setzero_si512()
-                               : rows_in_turn(low, p + 1 < k ? low + row : nullptr, lanes);
-      _mm512_store_si512(dst, x);
-    }
-  }
-}
-
-// One panel from columns of B: neighbours along k are neighbours in memory, or `row` apart.
-template <typename T>
-NEF_AVX512 void pack_panel_columns(const T* b, int64_t row, int64_t col, int64_t k, int64_t cols,
-                                   uint16_t* out) {
-  const __m512i place =
-      _mm512_mullo_epi32(_mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0),
-                         _mm512_set1_epi32(static_cast<int>(kAmxTile)));
-  for (int64_t p = 0; p < amx_depth(k); p += kAmxDepth, out += kPanelStep) {
-    for (int64_t j = 0; j < kAmxPanel; ++j) {
-      const T* src = b + p * row + j * col;
-      const __m512i x = j >= cols  ? _mm512_setzero_si512()
-                        : row == 1 ? load_run(src, k - p)
-                                   : load_spread(src, row, k - p);
-      uint16_t* dst = out + j / kAmxTile * kTileElements + j % kAmxTile * 2;
-      _mm512_i32scatter_epi32(dst, place, x, 4);
-    }
-  }
-}
-
-template <typename T>
-void pack_b_panels(const T* b, int64_t row, int64_t col, int64_t k, int64_t n, uint16_t* out) {
-  for (int64_t j = 0; j < n; j += kAmxPanel, out += kAmxPanel * amx_depth(k)) {
-    const int64_t cols = std::min(kAmxPanel, n - j);
-    if (col == 1) {
-      pack_panel_rows(b + j, row, k, cols, out);
-    } else {
-      pack_panel_columns(b + j * col, row, col, k, cols, out);
-    }
-  }
-}
-
-void pack_a(nef_dtype dtype, const void* a, int64_t row, int64_t col, int64_t m, int64_t k,
-            uint16_t* out) {
-  if (dtype == NEF_FLOAT32) {
-    pack_a_rows(static_cast<const float*>(a), row, col, m, k, out);
-  } else {
-    pack_a_rows(static_cast<const uint16_t*>(a), row, col, m, k, out);
-  }
-}
-void pack_b(nef_dtype dtype, const void* b, int64_t row, int64_t col, int64_t k, int64_t n,
-            uint16_t* out) {
-  if (dtype == NEF_FLOAT32) {
-    pack_b_panels(static_cast<const float*>(b), row, col, k, n, out);
-  } else {
-    pack_b_panels(static_cast<const uint16_t*>(b), row, col, k, n, out);
-  }
-}
-
-NEF_AVX512 void narrow(const float* from, int64_t from_row, int64_t rows, int64_t cols,
-                       uint16_t* to, int64_t to_row) {
-  for (int64_t i = 0; i < rows; ++i, from += from_row, to += to_row) {
-    int64_t j = 0;
-    for (; j + kAmxDepth <= cols; j += kAmxDepth) {
-      _mm512_storeu_si512(to + j, load_float(from + j, kAmxDepth));
-    }
-    if (j == cols) continue;
-    const auto lanes = static_cast<__mmask32>((uint32_t{1} << (cols - j)) - 1);
-    _mm512_mask_storeu_epi16(to + j, lanes, load_float(from + j, cols - j));
-  }
-}
-
-void pack_a_bytes(const uint8_t* a, int64_t row, int64_t m, int64_t k, uint8_t* out) {
-  const int64_t depth = amx_byte_depth(k), whole = k / kRowBytes * kRowBytes;
-  for (int64_t i = 0; i < round_up(m, kAmxTile); ++i) {
-    uint8_t* dst = out + i / kAmxTile * kAmxTile * depth + i % kAmxTile * kRowBytes;
-    const uint8_t* src = a + i * row;
-    int64_t p = 0;
-    for (; i < m && p < whole; p += kRowBytes, dst += kTileBytes) {
-      std::memcpy(dst, src + p, kRowBytes);
-    }
-    for (; p < depth; p += kRowBytes, dst += kTileBytes) {
-      std::memset(dst, 0, kRowBytes);
-      if (i < m && p < k) std::memcpy(dst, src + p, static_cast<size_t>(k - p));
-    }
-  }
-}
-
-// Four rows of 16 bytes, element by element in turn.
-inline void bytes_in_turn(const uint8_t* const* rows, uint8_t* out) {
-  const auto load = [&](int i) {
-    return _mm_loadu_si128(reinterpret_cast<const __m128i*>(rows[i]));
-  };
-  const __m128i a = load(0), b = load(1), c = load(2), d = load(3);
-  const __m128i ab = _mm_unpacklo_epi8(a, b), cd = _mm_unpacklo_epi8(c, d);
-  const __m128i ab1 = _mm_unpackhi_epi8(a, b), cd1 = _mm_unpackhi_epi8(c, d);
-  auto* dst = reinterpret_cast<__m128i*>(out);
-  _mm_store_si128(dst, _mm_unpacklo_epi16(ab, cd));
-  _mm_store_si128(dst + 1, _mm_unpackhi_epi16(ab, cd));
-  _mm_store_si128(dst + 2, _mm_unpacklo_epi16(ab1, cd1));
-  _mm_store_si128(dst + 3, _mm_unpackhi_epi16(ab1, cd1));
-}
-
-void pack_panel_bytes(const uint8_t* b, int64_t row, int64_t k, int64_t cols, uint8_t* out) {
-  constexpr uint8_t kZeros[kAmxPanel] = {};
-  uint8_t edge[4][kAmxPanel] = {};
-  for (int64_t p = 0; p < amx_byte_depth(k); p += 4) {
-    const uint8_t* rows[4];
-    for (int64_t q = 0; q < 4; ++q) {
-      rows[q] = p + q < k ? b + (p + q) * row : kZeros;
-      if (p + q >= k || cols == kAmxPanel) continue;
-      std::copy_n(rows[q], cols, edge[q]);
-      rows[q] = edge[q];
-    }
-    uint8_t* dst = out + p / kRowBytes * 2 * kTileBytes + p % kRowBytes * kAmxTile;
-    bytes_in_turn(rows, dst);
-    for (const uint8_t*& r : rows) r += kAmxTile;
-    bytes_in_turn(rows, dst + kTileBytes);
-  }
-}
-
-void pack_b_bytes(const uint8_t* b, int64_t row, int64_t k, int64_t n, uint8_t* out) {
-  for (int64_t j = 0; j < n; j += kAmxPanel, out += kAmxPanel * amx_byte_depth(k)) {
-    pack_panel_bytes(b + j, row, k, std::min(kAmxPanel, n - j), out);
-  }
-}
 
 // ---- products. Nothing here writes memory before it loads tiles from it: the compiler does not
 // see what a tile load reads.
@@ -472,17 +277,28 @@ const Features& features() {
 // Asked each time: tests force other targets.
 bool allowed(int64_t targets) { return (hwy::SupportedTargets() & targets) != 0; }
 
-constexpr AmxOps kAmx = {"amx",       true,           pack_a,           pack_b,
-                         block,       narrow,         pack_a_bytes,     pack_b_bytes,
-                         block_bytes, take_zeros_off, gather_byte_rows, add_byte_columns};
+constexpr AmxOps kAmx = {"amx",
+                         true,
+                         pack_amx_a,
+                         pack_amx_b,
+                         block,
+                         narrow_floats,
+                         all_finite_bfloats,
+                         pack_amx_a_bytes,
+                         pack_amx_b_bytes,
+                         block_bytes,
+                         take_zeros_off,
+                         gather_byte_rows,
+                         add_byte_columns};
 constexpr AmxOps kVectors = {"avx512",
                              false,
-                             pack_a,
-                             pack_b,
+                             pack_amx_a,
+                             pack_amx_b,
                              multiply_by_vectors,
-                             narrow,
-                             pack_a_bytes,
-                             pack_b_bytes,
+                             narrow_floats,
+                             all_finite_bfloats,
+                             pack_amx_a_bytes,
+                             pack_amx_b_bytes,
                              multiply_bytes_by_vectors,
                              take_zeros_off,
                              gather_byte_rows,

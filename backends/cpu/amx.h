@@ -88,6 +88,8 @@ struct AmxOps {
   // Rows of floats, `from_row` apart, as bfloat16; subnormal ones become 0.
   void (*narrow)(const float* from, int64_t from_row, int64_t rows, int64_t cols, uint16_t* to,
                  int64_t to_row);
+  // No infinity and no NaN among packed bfloat16?
+  bool (*all_finite)(const uint16_t* x, int64_t n);
   // As pack_a and pack_b, of contiguous rows.
   void (*pack_a_bytes)(const uint8_t* a, int64_t row, int64_t m, int64_t k, uint8_t* out);
   void (*pack_b_bytes)(const uint8_t* b, int64_t row, int64_t k, int64_t n, uint8_t* out);

@@ -74,7 +74,7 @@ void ColumnAttention<T>::mask_columns(int64_t b, int64_t h, int64_t first, int64
     const T bias = mask.at(b, h, 0, key + i);
     T* row = scores + i * kQueries;
     if (bias == kMasked<T>) std::fill_n(row, count, bias);
-    else if (bias != 0) row_ops<T>().scale_shift(row, count, 1, bias / scale, row);
+    else if (bias != 0) row_ops<T>().scale_shift(row, count, 1, unscaled_bias(bias, scale), row);
   }
   if (visible.of(b, first) >= key + n) return;
   for (int64_t c = 0; c < count; ++c) {

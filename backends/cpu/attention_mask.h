@@ -4,6 +4,7 @@
 #include <nef/backend.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -72,6 +73,14 @@ class AttentionMask {
   int64_t strides_[4] = {};
   int64_t columns_ = 1;
 };
+
+// What is added to a score before it is scaled, in place of `bias` afterwards. The lowest numbers
+// stay numbers: where all keys have them, all have the same weight.
+template <typename T>
+T unscaled_bias(T bias, T scale) {
+  constexpr T kMost = std::numeric_limits<T>::max();
+  return std::isfinite(bias) ? std::clamp(bias / scale, -kMost, kMost) : bias;
+}
 
 // How many keys a query may look at: the first so many.
 struct VisibleKeys {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "backends/cpu/attention_amx.h"
 #include "backends/cpu/gemm.h"
 #include "backends/cpu/norm_rows.h"
 
@@ -13,12 +14,6 @@ namespace {
 
 constexpr int64_t kKeyBlock = 128;
 constexpr int64_t kQueryBlock = 48;
-constexpr int64_t kAmxQueryBlock = 64;
-
-// Queries of a tile, then its weights, as bfloat16; counted in T like the other pieces.
-int64_t amx_rows(const AttentionProblem& p) {
-  return amx_a_size(p.query_block, std::max(p.q.size, kKeyBlock));
-}
 
 // Turns scores into weights relative to the largest score so far and rescales what was summed.
 template <typename T>
@@ -44,7 +39,7 @@ void update_row(int64_t n, int64_t size, T* scores, T* most, T* total, T* sums) 
 
 template <typename T>
 int64_t attention_query_block(bool on_amx) {
-  return on_amx ? kAmxQueryBlock : round_up(kQueryBlock, gemm_ops<T>().mr);
+  return on_amx ? AmxAttention::kQueries : round_up(kQueryBlock, gemm_ops<T>().mr);
 }
 template int64_t attention_query_block<float>(bool);
 template int64_t attention_query_block<double>(bool);
@@ -52,19 +47,21 @@ template int64_t attention_query_block<double>(bool);
 // Scores, one tile of the product with the values, sums, and the two running values of a row.
 template <typename T>
 int64_t AttentionLaunch<T>::slot_size(const AttentionProblem& p) {
-  const int64_t size = p.query_block * (kKeyBlock + 2 * p.v.size + 2);
-  return round_up(std::max(size, p.keys) + 64, 64) + (p.on_amx ? amx_rows(p) : 0);
+  constexpr int64_t kBytes = sizeof(T);
+  const int64_t size = p.on_amx ? ceil_div(AmxAttention::room_bytes(p), kBytes)
+                                : p.query_block * (kKeyBlock + 2 * p.v.size + 2);
+  return round_up(std::max(size, p.keys) + 64, 64);
 }
 
 template <typename T>
 int64_t AttentionLaunch<T>::packed_keys(const AttentionProblem& p) {
-  if (p.on_amx) return round_up(p.keys, kKeyBlock) * amx_depth(p.q.size) / 2;
+  if (p.on_amx) return AmxAttention::keys_bytes(p) / static_cast<int64_t>(sizeof(T));
   return round_up(p.keys, kKeyBlock) * p.q.size;
 }
 
 template <typename T>
 int64_t AttentionLaunch<T>::packed_values(const AttentionProblem& p) {
-  if (p.on_amx) return ceil_div(p.keys, kKeyBlock) * amx_b_size(kKeyBlock, p.v.size) / 2;
+  if (p.on_amx) return AmxAttention::values_bytes(p) / static_cast<int64_t>(sizeof(T));
   return p.keys * round_up(p.v.size, gemm_ops<T>().nr);
 }
 template <typename T>
@@ -86,21 +83,22 @@ void AttentionLaunch<T>::cap(int64_t n, T* scores) const {
 
 template <typename T>
 void AttentionLaunch<T>::pack(int64_t head) const {
+  if constexpr (sizeof(T) == 4) {
+    if (p.on_amx) {
+      finite[head] = AmxAttention(*this).pack(head) ? 1 : 0;
+      return;
+    }
+  }
   const auto& ops = gemm_ops<T>();
   const int64_t width = round_up(p.v.size, ops.nr);
   const int64_t b = head / p.k.heads, h = head % p.k.heads;
   bool all_finite = true;
   for (int64_t j = 0; j < p.keys; j += kKeyBlock) {
     const int64_t n = std::min(kKeyBlock, p.keys - j);
-    if (p.on_amx) {
-      amx->pack_b(NEF_FLOAT32, k.row(b, h, j), 1, k.row_stride, p.q.size, n, amx_keys(head, j));
-      amx->pack_b(NEF_FLOAT32, v.row(b, h, j), v.row_stride, 1, n, p.v.size, amx_values(head, j));
-    } else {
-      ops.pack_b(k.row(b, h, j), 1, k.row_stride, p.q.size, n,
-                 packed_k + head * packed_keys(p) + j * p.q.size);
-      ops.pack_b(v.row(b, h, j), v.row_stride, 1, n, p.v.size,
-                 packed_v + head * packed_values(p) + j * width);
-    }
+    ops.pack_b(k.row(b, h, j), 1, k.row_stride, p.q.size, n,
+               packed_k + head * packed_keys(p) + j * p.q.size);
+    ops.pack_b(v.row(b, h, j), v.row_stride, 1, n, p.v.size,
+               packed_v + head * packed_values(p) + j * width);
     for (int64_t i = j; i < j + n; ++i) {
       all_finite = all_finite && std::isfinite(row_ops<T>().sum_abs(v.row(b, h, i), p.v.size));
     }
@@ -108,41 +106,10 @@ void AttentionLaunch<T>::pack(int64_t head) const {
   finite[head] = all_finite ? 1 : 0;
 }
 
-// Panels of the block of keys that begins at j.
-template <typename T>
-uint16_t* AttentionLaunch<T>::amx_keys(int64_t head, int64_t j) const {
-  return reinterpret_cast<uint16_t*>(packed_k + head * packed_keys(p)) + j * amx_depth(p.q.size);
-}
-template <typename T>
-uint16_t* AttentionLaunch<T>::amx_values(int64_t head, int64_t j) const {
-  return reinterpret_cast<uint16_t*>(packed_v + head * packed_values(p)) +
-         j / kKeyBlock * amx_b_size(kKeyBlock, p.v.size);
-}
-
-// c[m][n] = a b with a in place and b from amx_keys or amx_values.
-template <typename T>
-void AttentionLaunch<T>::multiply_on_amx(const T* a, int64_t a_row, bool a_packed, uint16_t* room,
-                                         const uint16_t* b, int64_t m, int64_t n, int64_t depth,
-                                         T* c, int64_t ldc) const {
-  if (!a_packed) amx->pack_a(NEF_FLOAT32, a, a_row, 1, m, depth, room);
-  AmxBlock g;
-  g.m = m;
-  g.n = n;
-  g.k = depth;
-  g.a = room;
-  g.b = b;
-  g.c = reinterpret_cast<float*>(c);  // T is float here
-  g.ldc = ldc;
-  amx->block(g);
-}
 // scores = queries keys', for keys [j, j + n).
 template <typename T>
 void AttentionLaunch<T>::multiply_keys(int64_t head, const T* queries, int64_t count, int64_t j,
-                                       int64_t n, uint16_t* room, T* scores) const {
-  if (p.on_amx) {
-    return multiply_on_amx(queries, q.row_stride, j > 0, room, amx_keys(head, j), count, n,
-                           p.q.size, scores, kKeyBlock);
-  }
+                                       int64_t n, T* scores) const {
   GemmBlock<T> g;
   g.m = count;
   g.n = n;
@@ -157,11 +124,7 @@ void AttentionLaunch<T>::multiply_keys(int64_t head, const T* queries, int64_t c
 // part = weights values, for keys [j, j + n).
 template <typename T>
 void AttentionLaunch<T>::multiply_values(int64_t head, const T* weights, int64_t count, int64_t j,
-                                         int64_t n, uint16_t* room, T* part) const {
-  if (p.on_amx) {
-    return multiply_on_amx(weights, kKeyBlock, false, room, amx_values(head, j), count, p.v.size, n,
-                           part, p.v.size);
-  }
+                                         int64_t n, T* part) const {
   GemmBlock<T> g;
   g.m = count;
   g.n = p.v.size;
@@ -177,6 +140,9 @@ void AttentionLaunch<T>::multiply_values(int64_t head, const T* weights, int64_t
 template <typename T>
 void AttentionLaunch<T>::run_tile(int64_t b, int64_t h, int64_t first, int64_t count,
                                   T* room) const {
+  if constexpr (sizeof(T) == 4) {
+    if (p.on_amx) return AmxAttention(*this).run_tile(b, h, first, count, room);
+  }
   constexpr T kMasked = -std::numeric_limits<T>::infinity();
   const int64_t head = b * p.k.heads + h / p.group;
   T* scores = room;
@@ -184,9 +150,6 @@ void AttentionLaunch<T>::run_tile(int64_t b, int64_t h, int64_t first, int64_t c
   T* sums = part + p.query_block * p.v.size;
   T* most = sums + p.query_block * p.v.size;
   T* total = most + p.query_block;
-  auto* query_rows =
-      reinterpret_cast<uint16_t*>(room + slot_size(p) - (p.on_amx ? amx_rows(p) : 0));
-  uint16_t* weight_rows = query_rows + (p.on_amx ? amx_rows(p) : 0);
   std::fill_n(sums, count * p.v.size, T(0));
   std::fill_n(most, count, kMasked);
   std::fill_n(total, count, T(0));
@@ -194,13 +157,13 @@ void AttentionLaunch<T>::run_tile(int64_t b, int64_t h, int64_t first, int64_t c
   for (int64_t i = 0; i < count; ++i) end = std::max(end, visible.of(b, first + i));
   for (int64_t j = 0; j < end; j += kKeyBlock) {
     const int64_t n = std::min(kKeyBlock, p.keys - j);
-    multiply_keys(head, q.row(b, h, first), count, j, n, query_rows, scores);
+    multiply_keys(head, q.row(b, h, first), count, j, n, scores);
     for (int64_t i = 0; i < count; ++i) {
       T* row = scores + i * kKeyBlock;
       finish_scores(b, h, first + i, j, n, visible.of(b, first + i), row);
       update_row(n, p.v.size, row, &most[i], &total[i], sums + i * p.v.size);
     }
-    multiply_values(head, scores, count, j, n, weight_rows, part);
+    multiply_values(head, scores, count, j, n, part);
     row_ops<T>().add(sums, part, count * p.v.size, sums);
   }
   for (int64_t i = 0; i < count; ++i) {

@@ -44,14 +44,10 @@ struct AttentionLaunch {
   void run_tile(int64_t b, int64_t h, int64_t first, int64_t count, T* room) const;
 
  private:
-  uint16_t* amx_keys(int64_t head, int64_t j) const;
-  uint16_t* amx_values(int64_t head, int64_t j) const;
-  void multiply_on_amx(const T* a, int64_t a_row, bool a_packed, uint16_t* room, const uint16_t* b,
-                       int64_t m, int64_t n, int64_t depth, T* c, int64_t ldc) const;
   void multiply_keys(int64_t head, const T* queries, int64_t count, int64_t j, int64_t n,
-                     uint16_t* room, T* scores) const;
+                     T* scores) const;
   void multiply_values(int64_t head, const T* weights, int64_t count, int64_t j, int64_t n,
-                       uint16_t* room, T* part) const;
+                       T* part) const;
 };
 
 // How many queries a tile takes.

@@ -56,17 +56,20 @@ Range range(const float* x, int64_t n) {
           hn::ReduceMin(d, hn::Min(hn::Min(least, least1), hn::Min(least2, least3)))};
 }
 
-// e^(x - shift) and its sum.
-template <class F>
-HWY_INLINE float weigh(const float* x, int64_t n, float shift, float* y, const F& e_to_the) {
+// e^(x * scale - shift) and its sum.
+template <bool kScaled, class F>
+HWY_INLINE float weigh(const float* x, int64_t n, float scale, float shift, float* y,
+                       const F& e_to_the) {
   const Tag d;
-  const auto s = hn::Set(d, shift);
+  const auto f = hn::Set(d, scale), s = hn::Set(d, shift);
+  const auto weight = [&](auto v) HWY_ATTR {
+    return e_to_the(kScaled ? hn::MulSub(v, f, s) : hn::Sub(v, s));
+  };
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   auto sum = hn::Zero(d), sum1 = sum;
   int64_t i = 0;
   for (; i + 2 * lanes <= n; i += 2 * lanes) {
-    const auto v = e_to_the(hn::Sub(hn::LoadU(d, x + i), s));
-    const auto v1 = e_to_the(hn::Sub(hn::LoadU(d, x + i + lanes), s));
+    const auto v = weight(hn::LoadU(d, x + i)), v1 = weight(hn::LoadU(d, x + i + lanes));
     hn::StoreU(v, d, y + i);
     hn::StoreU(v1, d, y + i + lanes);
     sum = hn::Add(sum, v);
@@ -74,19 +77,20 @@ HWY_INLINE float weigh(const float* x, int64_t n, float shift, float* y, const F
   }
   for (; i < n; i += lanes) {
     const size_t rest = static_cast<size_t>(std::min(lanes, n - i));
-    const auto v =
-        hn::IfThenElseZero(hn::FirstN(d, rest), e_to_the(hn::Sub(hn::LoadN(d, x + i, rest), s)));
+    const auto v = hn::IfThenElseZero(hn::FirstN(d, rest), weight(hn::LoadN(d, x + i, rest)));
     hn::StoreN(v, d, y + i, rest);
     sum = hn::Add(sum, v);
   }
   return hn::ReduceSum(d, hn::Add(sum, sum1));
 }
-float weigh_part(const float* x, int64_t n, float least, float shift, float* y) {
+template <bool kScaled = false>
+float weigh_part(const float* x, int64_t n, float least, float shift, float* y, float scale = 1) {
   const Tag d;
-  if (least - shift >= kLeastPlainWeight) {
-    return weigh(x, n, shift, y, [&](auto v) HWY_ATTR { return exp_plain_weight(d, v); });
+  if (least * scale - shift >= kLeastPlainWeight) {
+    return weigh<kScaled>(x, n, scale, shift, y,
+                          [&](auto v) HWY_ATTR { return exp_plain_weight(d, v); });
   }
-  return weigh(x, n, shift, y, [&](auto v) HWY_ATTR { return exp_below_89(d, v); });
+  return weigh<kScaled>(x, n, scale, shift, y, [&](auto v) HWY_ATTR { return exp_below_89(d, v); });
 }
 
 template <typename T>
@@ -260,30 +264,69 @@ void columns_of_floats(float* scores, int64_t ld, int64_t keys, int64_t queries,
   }
 }
 
-void columns_of_doubles(double* scores, int64_t ld, int64_t keys, int64_t queries, double scale,
-                        double* most, double* total, double* factor) {
+// As columns_of_floats, along rows, which are short.
+void rows_of_floats(float* scores, int64_t ld, int64_t queries, int64_t keys, float scale,
+                    float* most, float* total, float* factor) {
+  const Tag d;
+  constexpr int64_t kGroup = 16;
+  float sums[kGroup];
+  for (int64_t q = 0; q < queries; q += kGroup) {
+    const int64_t count = std::min(kGroup, queries - q);
+    for (int64_t i = q; i < q + count; ++i) {
+      float* row = scores + i * ld;
+      const Range r = range(row, keys);
+      const float before = most[i];
+      most[i] = std::max(before, r.most * scale);
+      const float shift = most[i] == -kInfinity ? 0 : most[i];
+      sums[i - q] = weigh_part<true>(row, keys, r.least, shift, row, scale);
+      factor[i] = before - shift;
+    }
+    const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+    for (int64_t i = 0; i < count; i += lanes) {
+      const size_t n = static_cast<size_t>(std::min(lanes, count - i));
+      const auto f = exp_below_89(d, hn::LoadN(d, factor + q + i, n));
+      hn::StoreN(f, d, factor + q + i, n);
+      const auto sum = hn::LoadN(d, sums + i, n);
+      hn::StoreN(hn::MulAdd(hn::LoadN(d, total + q + i, n), f, sum), d, total + q + i, n);
+    }
+  }
+}
+
+// Scores of a query are `step` apart, queries `next`.
+void doubles(double* scores, int64_t step, int64_t next, int64_t keys, int64_t queries,
+             double scale, double* most, double* total, double* factor) {
   constexpr double kLow = -std::numeric_limits<double>::infinity();
   for (int64_t c = 0; c < queries; ++c) {
     double now = most[c];
-    for (int64_t i = 0; i < keys; ++i) now = std::fmax(now, scores[i * ld + c] * scale);
+    for (int64_t i = 0; i < keys; ++i) now = std::fmax(now, scores[i * step + c * next] * scale);
     const double shift = now == kLow ? 0 : now;
     factor[c] = std::exp(most[c] - shift);
     most[c] = now;
     total[c] *= factor[c];
     for (int64_t i = 0; i < keys; ++i) {
-      double& x = scores[i * ld + c];
+      double& x = scores[i * step + c * next];
       x = std::exp(x * scale - shift);
       total[c] += x;
     }
   }
 }
+void columns_of_doubles(double* scores, int64_t ld, int64_t keys, int64_t queries, double scale,
+                        double* most, double* total, double* factor) {
+  doubles(scores, ld, 1, keys, queries, scale, most, total, factor);
+}
+void rows_of_doubles(double* scores, int64_t ld, int64_t queries, int64_t keys, double scale,
+                     double* most, double* total, double* factor) {
+  doubles(scores, 1, ld, keys, queries, scale, most, total, factor);
+}
 
 const SoftmaxOps<float>& ops_float() {
-  static const SoftmaxOps<float> table = {row_of_floats, columns_of_floats, scale_rows<float>};
+  static const SoftmaxOps<float> table = {row_of_floats, columns_of_floats, rows_of_floats,
+                                          scale_rows<float>};
   return table;
 }
 const SoftmaxOps<double>& ops_double() {
-  static const SoftmaxOps<double> table = {row_of_doubles, columns_of_doubles, scale_rows<double>};
+  static const SoftmaxOps<double> table = {row_of_doubles, columns_of_doubles, rows_of_doubles,
+                                           scale_rows<double>};
   return table;
 }
 

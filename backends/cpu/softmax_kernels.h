@@ -15,6 +15,9 @@ struct SoftmaxOps {
   // positive.
   void (*columns)(T* scores, int64_t ld, int64_t keys, int64_t queries, T scale, T* most, T* total,
                   T* factor);
+  // The same along rows of scores[queries][ld], of any length.
+  void (*rows)(T* scores, int64_t ld, int64_t queries, int64_t keys, T scale, T* most, T* total,
+               T* factor);
   // y[i] = x[i] * factor[i], rows of n elements; y may be x.
   void (*scale_rows)(const T* x, int64_t ldx, int64_t rows, int64_t n, const T* factor, T* y,
                      int64_t ldy);

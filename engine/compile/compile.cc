@@ -91,13 +91,18 @@ class Placer {
   std::map<size_t, uint64_t> room_;  // per device
 };
 
-// Do regions become chains?
+// Do regions become chains? Not for a program that is asked onto a device which takes none.
 bool chains(const Options& options, const Environment& env) {
   const uint32_t fuse = 1u << (optimize::passes().size() - 1);
-  return (options.disabled_passes & fuse) == 0 &&
-         std::any_of(env.devices.begin(), env.devices.end(), [](const plan::Device* d) {
-           return (d->info.flags & NEF_DEVICE_CHAINS) != 0;
-         });
+  if ((options.disabled_passes & fuse) != 0) return false;
+  const auto takes = [](const plan::Device* d) { return (d->info.flags & NEF_DEVICE_CHAINS) != 0; };
+  const auto asked = [&](const plan::Device* d) {
+    const bool kind = options.device == "cpu" && d->info.kind == NEF_DEVICE_CPU;
+    return kind || options.device == d->name || options.device == d->backend->name;
+  };
+  const auto named = std::find_if(env.devices.begin(), env.devices.end(), asked);
+  return named != env.devices.end() ? takes(*named)
+                                    : std::any_of(env.devices.begin(), env.devices.end(), takes);
 }
 
 void optimise_graph(Graph& graph, const Options& options, const Environment& env) {

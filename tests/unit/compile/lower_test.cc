@@ -2,6 +2,7 @@
 // Placing and lowering for devices that only have to answer questions.
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <set>
 
 #include "engine/build/builder.h"
@@ -102,6 +103,38 @@ TEST_F(Lower, NothingFusedIsWhereItIsRefused) {
       EXPECT_EQ(g_refused_when_fused.count(p.graph->op(n)), 0u) << p.graph->node_label(n);
     }
   }
+}
+
+// The products before an attention become one, whose parts only kernels in chains read in place:
+// not where the program is asked onto a device that takes no chains.
+TEST_F(Lower, ProductsAreJoinedOnlyForDevicesThatMayServeThem) {
+  devices[1].info.flags |= NEF_DEVICE_CHAINS;
+  const Dim dims[3] = {1, 16, 32}, square[2] = {32, 32};
+  const ValueId x = graph.add_input("x", NEF_FLOAT32, dims);
+  std::vector<ValueId> in;
+  for (int i = 0; i < 3; ++i) {
+    const auto weights = ir::Buffer::allocate(32 * 32 * 4);
+    std::memset(weights->data(), 0, weights->bytes());
+    in.push_back(op(NEF_OP_MATMUL, {x, graph.add_constant(NEF_FLOAT32, square, weights)}));
+  }
+  const auto attrs = ir::AttrBuilder(NEF_OP_ATTENTION)
+                         .set_int(NEF_ATTENTION_Q_NUM_HEADS, 2)
+                         .set_int(NEF_ATTENTION_KV_NUM_HEADS, 2)
+                         .build();
+  graph.add_output("y", build::Builder(graph).value(NEF_OP_ATTENTION, in, attrs));
+  const auto slices = [&](const char* device) {
+    const Program p = lowered(device);
+    int count = 0;
+    for (ir::NodeId n = 0; n < p.graph->node_count(); ++n) {
+      count += p.graph->op(n) == NEF_OP_SLICE;
+    }
+    return count;
+  };
+  EXPECT_EQ(slices(""), 3);
+  EXPECT_EQ(slices("gpu"), 3);
+  EXPECT_EQ(slices("fast:0"), 3);
+  EXPECT_EQ(slices("cpu"), 0);
+  EXPECT_EQ(slices("host:0"), 0);
 }
 
 }  // namespace

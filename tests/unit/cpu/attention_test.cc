@@ -176,6 +176,21 @@ TEST(Attention, OneMaskForAllQueries) {
   });
 }
 
+// The lowest number added to all scores leaves them alike, to some it hides those.
+TEST(Attention, MasksOfTheLowestNumber) {
+  for_each_target([] {
+    Sizes s;
+    s.queries = 20;
+    s.keys = 150;
+    s.size = 64;
+    Data d = make_data(s);
+    d.bias.assign(static_cast<size_t>(s.keys), std::numeric_limits<float>::lowest());
+    check(s, d);
+    std::fill(d.bias.begin() + 40, d.bias.begin() + 60, 0.0f);
+    check(s, d);
+  });
+}
+
 // Rows of keys a page apart are copied before they are multiplied.
 TEST(Attention, RowsAPageApart) {
   Sizes s;
