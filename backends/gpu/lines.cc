@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ops that need all of a line before they write any of it: softmax and its like, and the
 // normalizations.
+#include <optional>
+
 #include "backends/gpu/stage.h"
 
 namespace nef::gpu {
@@ -98,10 +100,12 @@ constexpr const char* kRmsNorm = R"device(
 }
 )device";
 // Dense lines that fit into the registers of `ty` threads, read and written once, in packs of 16
-// bytes. kAhead: the next line is on its way while one is worked on.
+// bytes. kAhead: the next line is on its way while one is worked on. kHeld: weights are in
+// registers before the first line is, and before the kernel in front is done where they are
+// constants.
 constexpr const char* kRegisters = R"device(
-constexpr i32 kLanes = 16 / sizeof($S$), kPacks = 4;
-constexpr bool kAhead = $AHEAD$;
+constexpr i32 kLanes = 16 / sizeof($S$), kPacks = $PACKS$;
+constexpr bool kAhead = $AHEAD$, kHeld = $HELD$, kConstants = $CONSTANTS$;
 struct alignas(16) Words { u32 v[4]; };  // a pack as it comes, in as many registers
 union PackX { Words words; $S$ e[kLanes]; };
 #if defined(__CUDA_ARCH__)  // exact enough for 16-bit floats
@@ -113,9 +117,19 @@ struct alignas(sizeof($Y$) * kLanes) PackY { $Y$ e[kLanes]; };
 struct alignas(sizeof($W$) * kLanes) PackW { $W$ e[kLanes]; };
 #define NEF_EACH(statement) \
   _Pragma("unroll") for (i32 q = 0; q < kPacks; ++q) { if (mine && place + q * ty < packs) { for (i32 i = 0; i < kLanes; ++i) { const A v = A(c[q][i]); statement; } } }
-NEF_KERNEL(line_registers, LineP) {
+NEF_EARLY_KERNEL(line_registers, LineP, 256$BLOCKS$) {
+  nef_let_next_begin();
+  if (!kHeld || !kConstants) nef_wait();
   __shared__ A shared[8];
-  const i32 ty = i32(p.ty), place = i32(threadIdx.x) % ty, packs = i32(p.n / kLanes);
+  const i32 ty = $TY$, place = i32(threadIdx.x) % ty, packs = i32($N$ / kLanes);
+  PackW scales[kPacks], biases[kPacks];
+#pragma unroll
+  for (i32 q = 0; q < kPacks && kHeld; ++q) {
+    if (place + q * ty >= packs) continue;
+    scales[q] = ((const PackW*)p.scale)[place + q * ty];
+    if (p.bias) biases[q] = ((const PackW*)p.bias)[place + q * ty];
+  }
+  if (kHeld && kConstants) nef_wait();
   const i64 step = i64(gridDim.x) * p.tx;
   Words next[kPacks];
   const auto pack_of = [&](i64 line, i32 q) { return ((const Words*)(p.x + line * p.n))[place + q * ty]; };
@@ -153,9 +167,10 @@ struct InRegisters {
   const char *body, *per_pack, *result;
 };
 constexpr const char* kWeightPacks = R"device(
-      const PackW scale = ((const PackW*)p.scale)[place + q * ty];
+      const PackW scale = kHeld ? scales[q] : ((const PackW*)p.scale)[place + q * ty];
       PackW bias;
-      if (p.bias) bias = ((const PackW*)p.bias)[place + q * ty];
+      if (kHeld) bias = biases[q];
+      else if (p.bias) bias = ((const PackW*)p.bias)[place + q * ty];
 )device";
 // A NaN need not be the largest, as it makes the sum one, but where rows of -inf are told apart.
 constexpr InRegisters kSoftmaxRegisters = {R"device(
@@ -241,22 +256,32 @@ class LineOp : public Stage {
     const std::string text = std::string(kHead) + body(node) + (quick != nullptr ? kRegisters : "");
     lanes_ = static_cast<int64_t>(16 / backends::dtype_size(t));
     // Float32 softmax has enough on its way as it is, and more registers would make it less.
-    ahead_ = is_narrow(t) || !softmax;
-    source_ = fill(text.c_str(), {{"REGISTERS", quick != nullptr ? quick->body : ""},
-                                  {"PER_PACK", quick != nullptr ? quick->per_pack : ""},
-                                  {"RESULT", quick != nullptr ? quick->result : ""},
-                                  {"SCALE", channels() ? kChannelScale : kRowScale},
-                                  {"A", accumulator},
-                                  {"S", memory_type(t)},
-                                  {"Y", memory_type(out)},
-                                  {"W", memory_type(weights)},
-                                  {"T", std::string(register_type(out))},
-                                  {"ZERO", zero_masked(node) ? "true" : "false"},
-                                  {"NARROW", is_narrow(out) ? "true" : "false"},
-                                  {"AHEAD", ahead_ ? "true" : "false"},
-                                  {"EXP", is_narrow(out) ? "short_exp(v - top)" : "m_exp(v - top)"},
-                                  {"POWER", p(node) == 1 ? "m_abs(v)" : "v * v"},
-                                  {"ROOT", p(node) == 1 ? "sum" : "m_sqrt(sum)"}});
+    const std::optional<Few> few = few_lines(region);
+    ahead_ = !few && (is_narrow(t) || !softmax);
+    const size_t bytes =
+        (size_t{node.has_input(1)} + size_t{node.has_input(2)}) * backends::dtype_size(weights);
+    source_ = fill(text.c_str(),
+                   {{"REGISTERS", quick != nullptr ? quick->body : ""},
+                    {"PER_PACK", quick != nullptr ? quick->per_pack : ""},
+                    {"RESULT", quick != nullptr ? quick->result : ""},
+                    {"SCALE", channels() ? kChannelScale : kRowScale},
+                    {"A", accumulator},
+                    {"S", memory_type(t)},
+                    {"Y", memory_type(out)},
+                    {"W", memory_type(weights)},
+                    {"T", std::string(register_type(out))},
+                    {"ZERO", zero_masked(node) ? "true" : "false"},
+                    {"NARROW", is_narrow(out) ? "true" : "false"},
+                    {"AHEAD", ahead_ ? "true" : "false"},
+                    {"HELD", few && node.has_input(1) ? "true" : "false"},
+                    {"CONSTANTS", constant_weights(region) ? "true" : "false"},
+                    {"PACKS", std::to_string(few ? few->packs : kMostPacks)},
+                    {"TY", few ? std::to_string(few->places) : "i32(p.ty)"},
+                    {"N", few ? std::to_string(few->n) : "p.n"},
+                    {"BLOCKS", few ? ", " + std::to_string(blocks_at_once(*few, bytes)) : ""},
+                    {"EXP", is_narrow(out) ? "short_exp(v - top)" : "m_exp(v - top)"},
+                    {"POWER", p(node) == 1 ? "m_abs(v)" : "v * v"},
+                    {"ROOT", p(node) == 1 ? "sum" : "m_sqrt(sum)"}});
   }
   std::string source() const override { return source_; }
   const char* name() const override {
@@ -279,8 +304,7 @@ class LineOp : public Stage {
     const bool quick = inner == 1 && in_registers(values, x, n);
     int64_t ty = 1;
     if (quick) {
-      // Four packs a thread, but a warp before that.
-      while (ty < 256 && (4 * ty < n / lanes_ || (ty < 32 && ty < n / lanes_))) ty *= 2;
+      ty = places(n);
     } else if (inner == 1) {
       while (ty < 256 && ty < n) ty *= 2;
     } else if (lines < 8192 && n >= 64) {
@@ -303,10 +327,47 @@ class LineOp : public Stage {
   }
 
  private:
+  // Threads of a line in registers: four packs each, but a warp before that.
+  int64_t places(int64_t n) const {
+    int64_t ty = 1;
+    while (ty < 256 && (kMostPacks * ty < n / lanes_ || (ty < 32 && ty < n / lanes_))) ty *= 2;
+    return ty;
+  }
+  // Lines of 16-bit floats whose length and number are known, so few that each has a warp at the
+  // same time: there is no next one to have on its way, and fewer registers are more such warps.
+  struct Few {
+    int64_t n, places, packs;
+  };
+  std::optional<Few> few_lines(const Region& region) const {
+    constexpr int64_t kMostThreads = int64_t{132} * 1024;
+    const Value& v = region.input(node_, 0);
+    Dims x;
+    x.rank = v.rank();
+    std::copy(v.dims.begin(), v.dims.end(), x.at);
+    const bool known =
+        x.rank > 0 && std::all_of(v.dims.begin(), v.dims.end(), [](int64_t d) { return d > 0; });
+    if (!known || !is_narrow(v.dtype) || registers_of(node_.op) == nullptr) return {};
+    int64_t lines = 1, n = 1, inner = 1;
+    lay_out(x, &lines, &n, &inner);
+    const Few few{n, places(n), (n / lanes_ + places(n) - 1) / places(n)};
+    const bool fits = inner == 1 && n % lanes_ == 0 && few.packs <= kMostPacks;
+    return fits && lines * few.places <= kMostThreads ? std::optional(few) : std::nullopt;
+  }
+  // Of a multiprocessor, by the registers that a line and its weights take of a thread.
+  // `weight_bytes`: what each number of a line has.
+  int64_t blocks_at_once(const Few& few, size_t weight_bytes) const {
+    const int64_t registers = few.packs * lanes_ * (4 + static_cast<int64_t>(weight_bytes)) / 4;
+    return registers <= 36 ? 4 : registers <= 48 ? 3 : 2;
+  }
+  bool constant_weights(const Region& region) const {
+    for (size_t i : {1, 2}) {
+      if (node_.has_input(i) && region.input(node_, i).kind != NEF_VALUE_CONSTANT) return false;
+    }
+    return true;
+  }
   // Does a line fit into registers, in packs that are aligned in every tensor?
   bool in_registers(const Values& values, const Dims& x, int64_t n) const {
-    constexpr int64_t kMostPacks = 4 * 256;
-    if (registers_of(node_.op) == nullptr || n % lanes_ != 0 || n / lanes_ > kMostPacks)
+    if (registers_of(node_.op) == nullptr || n % lanes_ != 0 || n / lanes_ > kMostPacks * 256)
       return false;
     const auto aligned = [&](int32_t v) {
       const size_t pack = values.element_size(v) * static_cast<size_t>(lanes_);
@@ -403,6 +464,7 @@ class LineOp : public Stage {
     for (const Dims& s : steps) p.add(s.at, x.rank, NEF_MAX_RANK, 0);
   }
 
+  static constexpr int64_t kMostPacks = 4;  // of a thread
   Node node_;
   int64_t lanes_ = 1;
   bool ahead_ = false;

@@ -40,6 +40,9 @@ static inline unsigned long long atomicMax(unsigned long long* p, unsigned long 
 #define NEF_KERNEL(name, P) static void name##_body(const P& p); \
   extern "C" void name(const void* p) { name##_body(*(const P*)p); } static void name##_body(const P& p)
 #define NEF_LATE_KERNEL(name, P) NEF_KERNEL(name, P)
+#define NEF_EARLY_KERNEL(name, P, ...) NEF_KERNEL(name, P)
+static inline void nef_wait() {}
+static inline void nef_let_next_begin() {}
 #define expf __builtin_expf
 #define exp __builtin_exp
 #define expm1f __builtin_expm1f
@@ -95,8 +98,8 @@ static __device__ __forceinline__ void nef_let_next_begin() { asm volatile("grid
 static __device__ __forceinline__ void nef_wait() {}
 static __device__ __forceinline__ void nef_let_next_begin() {}
 #endif
-#define NEF_EARLY_KERNEL(name, P, threads, blocks) \
-  extern "C" __global__ void __launch_bounds__(threads, blocks) name(const __grid_constant__ P p)
+#define NEF_EARLY_KERNEL(name, P, ...) \
+  extern "C" __global__ void __launch_bounds__(__VA_ARGS__) name(const __grid_constant__ P p)
 #define NEF_KERNEL_AFTER(name, P, ...) static __device__ __forceinline__ void name##_body(const P& p); \
   extern "C" __global__ void __launch_bounds__(256) name(const __grid_constant__ P p) { __VA_ARGS__ name##_body(p); } \
   static __device__ __forceinline__ void name##_body(const P& p)
