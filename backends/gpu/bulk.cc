@@ -28,6 +28,17 @@ DEV void bulk_copy(u32 to, const void* from, u32 bytes, u32 bar, u64 policy) {
   asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1], %2, [%3], %4;"
                ::"r"(to), "l"(from), "r"(bytes), "r"(bar), "l"(policy) : "memory");
 }
+// The same place in the shared memory of another block of the cluster.
+DEV u32 there(u32 address, u32 rank) {
+  u32 r;
+  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(r) : "r"(address), "r"(rank));
+  return r;
+}
+// For what other blocks of the cluster wrote.
+DEV void wait_for_cluster(u32 bar, u32 phase) {
+  asm volatile("{\n.reg .pred done;\nagain: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 done, [%0], %1;\n"
+               "@done bra.uni over;\nbra.uni again;\nover:\n}" ::"r"(bar), "r"(phase) : "memory");
+}
 // `v`, but not before `seen` has come: the copy engine does not wait for loads of what it overwrites.
 DEV u32 behind(u32 v, u32 seen) { u32 r; asm volatile("{\n.reg .b32 t;\nor.b32 t, %1, %2;\nmin.u32 %0, t, %1;\n}" : "=r"(r) : "r"(v), "r"(seen)); return r; }
 struct alignas(16) V4 { u32 e[4]; };

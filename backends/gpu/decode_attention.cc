@@ -12,7 +12,9 @@
 namespace nef::gpu {
 namespace {
 
-constexpr int64_t kMostCluster = 16;       // blocks
+// Blocks. Sixteen would need sixteen multiprocessors beside each other, which not every part of a
+// GPU has: one cluster would begin when all others are done.
+constexpr int64_t kMostCluster = 8;
 constexpr int64_t kWarps = 8, kTile = 16;  // of a block; keys of a warp
 
 constexpr const char* kCode = R"device(
@@ -23,17 +25,17 @@ constexpr i32 kOut = kGroup * kSize, kOwn = kOut / kCluster;
 constexpr u32 kKeyBytes = kSize * 2 + 64, kValueBytes = kSize * 2 + 16, kWarpBytes = kTile * (kKeyBytes + kValueBytes);
 struct Heads { i64 batch; i64 head; i64 row; };
 struct AttendP { T* y; const T* q; const T* k; const T* v; const T* past_k; const T* past_v; i64 kv_heads; i64 keys; i64 past;
-  i64 chunk; i64 area; f64 scale; Heads ks; Heads vs; Heads past_ks; Heads past_vs; i64 q_batch; };
+  i64 chunk; f64 scale; Heads ks; Heads vs; Heads past_ks; Heads past_vs; i64 q_batch; };
 DEV f32 exp2_of(f32 v) { f32 r; asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(v)); return r; }
 DEV u32 pair_of(f32 a, f32 b) { u32 r; asm("cvt.rn.$PAIR$.f32 %0, %1, %2;" : "=r"(r) : "f"(b), "f"(a)); return r; }
-// This block is there, and has nothing to show yet.
-DEV void cluster_enter() { asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory"); }
-DEV void cluster_arrive() { asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory"); }
+// This block is there to write to.
+DEV void cluster_enter() { asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory"); }
 DEV void cluster_wait() { asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory"); }
-DEV void store_at(u32 address, u32 rank, f32 v) {
-  u32 there;
-  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address), "r"(rank));
-  asm volatile("st.shared::cluster.f32 [%0], %1;" ::"r"(there), "f"(v) : "memory");
+struct alignas(8) Two { f32 a, b; };
+// For a block of the cluster, whose barrier counts the bytes.
+DEV void send(const Two* to, u32 bar, u32 rank, f32 a, f32 b) {
+  asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v2.b32 [%0], {%1, %2}, [%3];"
+               ::"r"(there(shared_address(to), rank)), "r"(bits_of(a)), "r"(bits_of(b)), "r"(there(bar, rank)) : "memory");
 }
 DEV void copy_piece(u32 to, const void* from, bool there) {
   const u32 bytes = there ? 16u : 0u;  // zeros fill the rest
@@ -54,7 +56,8 @@ DEV V4 load_turned(u32 at) {
 DEV u32 turned(u32 v) { u32 r; asm("movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;" : "=r"(r) : "r"(v)); return r; }
 DEV f32 largest_of_rows(f32 v) { v = fmaxf(v, nef_xor(v, 4)); v = fmaxf(v, nef_xor(v, 8)); return fmaxf(v, nef_xor(v, 16)); }
 DEV f32 sum_of_rows(f32 v) { v += nef_xor(v, 4); v += nef_xor(v, 8); return v + nef_xor(v, 16); }
-DEV f32 weight_of(f32 top, f32 best) { return top == least<f32>() ? 0.0f : top == best ? 1.0f : exp2_of(top - best); }
+// Below what is looked for as the largest: nothing weighs nothing beside it.
+constexpr f32 kNothing = -3.0e38f;
 // Keys are those of the past, then those that are new.
 DEV const T* key_at(const AttendP& p, i64 b, i64 h, i64 j) {
   return j < p.past ? p.past_k + b * p.past_ks.batch + h * p.past_ks.head + j * p.past_ks.row
@@ -91,13 +94,18 @@ NEF_EARLY_KERNEL(attend_one, AttendP, 256, 2) {
   const i32 rank = i32(blockIdx.x) % kCluster, unit = i32(blockIdx.x) / kCluster;
   const i32 b = unit / i32(p.kv_heads), h = unit % i32(p.kv_heads);
   const u32 ks = shared_address(memory) + u32(warp) * kWarpBytes, vs = ks + kTile * kKeyBytes;
-  f32* parts = (f32*)memory;              // [8][kOut], once keys and values are used up
-  f32* sums = (f32*)(memory + p.area);    // [8][kGroup]
-  f32* best_of = sums + 8 * kGroup;       // [8][kGroup]
-  f32* others = best_of + 8 * kGroup;     // [kCluster][kOwn]
-  f32* tops = others + kOut;              // [kCluster][2 * kGroup]
-  f32* own_top = tops + kCluster * 2 * kGroup;  // [2 * kGroup]
+  f32* const part = (f32*)(memory + warp * kWarpBytes);  // [kOut], once keys and values are used up
+  f32* const tops = (f32*)(memory + 8 * kWarpBytes);     // [kGroup][8] of warps, and what goes with each:
+  f32* const sums = tops + 8 * kGroup;                   // the sum of weights
+  Two* const values = (Two*)(sums + 8 * kGroup);         // [kCluster][kOwn / 2] of blocks
+  Two* const ends = values + kOut / 2;                   // [kCluster][kGroup] tops and sums
+  const u32 come = shared_address(ends + kCluster * kGroup);
   nef_let_next_begin();
+  if (t == 0) {
+    barrier_init(come, 1);
+    barrier_inits_seen();
+    barrier_expect(come, kCluster * (kOwn + 2 * kGroup) * 4);
+  }
 
   const i32 chunk = i32(p.chunk), begin = rank * chunk, end = begin + chunk < i32(p.keys) ? begin + chunk : i32(p.keys);
   const i32 first = begin + warp * kTile, past = i32(p.past), column = lane % kPieces * 8;
@@ -123,6 +131,10 @@ NEF_EARLY_KERNEL(attend_one, AttendP, 256, 2) {
     copy(true, first, true, false);
     copy(false, first, true, false);
   }
+  // Powers of two instead of e.
+  f32 scale = f32(p.scale) * 1.44269504089f;
+  const T* queries = p.q + b * p.q_batch + h * kOut + own * kSize + piece * 8;
+  asm volatile("" : "+f"(scale), "+l"(queries));  // they are there when the wait is over
   cluster_enter();
   nef_wait();
   if (first < end) copy(true, first, false, true);
@@ -133,12 +145,10 @@ NEF_EARLY_KERNEL(attend_one, AttendP, 256, 2) {
 #pragma unroll
   for (i32 u = 0; u < kUnits; ++u) {
     q[u] = {{0, 0, 0, 0}};
-    if (own < kGroup) q[u] = load_fresh(p.q + b * p.q_batch + h * kOut + own * kSize + u * 32 + piece * 8);
+    if (own < kGroup) q[u] = load_fresh(queries + u * 32);
   }
-  // Powers of two instead of e.
-  const f32 scale = f32(p.scale) * 1.44269504089f;
   // Of the heads 2 * piece and the next one.
-  f32 top[2] = {least<f32>(), least<f32>()}, sum[2] = {0.0f, 0.0f}, out[kSize / 16][4];
+  f32 top[2] = {kNothing, kNothing}, sum[2] = {0.0f, 0.0f}, out[kSize / 16][4];
 #pragma unroll
   for (i32 m = 0; m < kSize / 16; ++m) out[m][0] = out[m][1] = out[m][2] = out[m][3] = 0.0f;
   for (i32 j = first; j < end; j += 8 * kTile) {
@@ -160,9 +170,9 @@ NEF_EARLY_KERNEL(attend_one, AttendP, 256, 2) {
 #pragma unroll
     for (i32 i = 0; i < 2; ++i) {
       const f32 best = fmaxf(top[i], largest_of_rows(fmaxf(s[i], s[i + 2])));
-      const f32 old = weight_of(top[i], best);
-      s[i] = s[i] == least<f32>() ? 0.0f : exp2_of(s[i] - best);
-      s[i + 2] = s[i + 2] == least<f32>() ? 0.0f : exp2_of(s[i + 2] - best);
+      const f32 old = exp2_of(top[i] - best);
+      s[i] = exp2_of(s[i] - best);
+      s[i + 2] = exp2_of(s[i + 2] - best);
       top[i] = best;
       sum[i] = sum[i] * old + s[i] + s[i + 2];
 #pragma unroll
@@ -184,56 +194,49 @@ NEF_EARLY_KERNEL(attend_one, AttendP, 256, 2) {
   for (i32 i = 0; i < 2; ++i) {
     sum[i] = sum_of_rows(sum[i]);
     const i32 g = 2 * piece + i;
-    if (own == 0 && g < kGroup) { best_of[warp * kGroup + g] = top[i]; sums[warp * kGroup + g] = sum[i]; }
-  }
-  __syncthreads();
-#pragma unroll
-  for (i32 i = 0; i < 2; ++i) {
-    const i32 g = 2 * piece + i;
     if (g >= kGroup) continue;
-    f32 best = least<f32>();
-#pragma unroll
-    for (i32 w = 0; w < 8; ++w) best = fmaxf(best, best_of[w * kGroup + g]);
-    const f32 by = weight_of(top[i], best);
+    if (own == 0) { tops[g * 8 + warp] = top[i]; sums[g * 8 + warp] = sum[i]; }
+    f32* const to = part + g * kSize + own;
 #pragma unroll
     for (i32 m = 0; m < kSize / 16; ++m) {
-      f32* to = parts + warp * kOut + g * kSize + m * 16 + own;
-      to[0] = out[m][i] * by;
-      to[8] = out[m][i + 2] * by;
+      to[m * 16] = out[m][i];
+      to[m * 16 + 8] = out[m][i + 2];
     }
   }
-  if (t < kGroup) {
-    f32 best = least<f32>(), all = 0.0f;
-#pragma unroll
-    for (i32 w = 0; w < 8; ++w) best = fmaxf(best, best_of[w * kGroup + t]);
-#pragma unroll
-    for (i32 w = 0; w < 8; ++w) all += weight_of(best_of[w * kGroup + t], best) * sums[w * kGroup + t];
-    own_top[t] = best;
-    own_top[kGroup + t] = all;
-  }
   __syncthreads();
-  cluster_wait();  // all blocks are there to write to
-  for (i32 e = t; e < kOut; e += 256) {
+  cluster_wait();  // all blocks are there
+  for (i32 e = 2 * t; e < kOut; e += 512) {
+    const i32 g = e / kSize, to = e % kSize / 2;
+    const V4 t0 = load_shared(shared_address(tops + g * 8)), t1 = load_shared(shared_address(tops + g * 8 + 4));
+    f32 best = kNothing, weights[8], a = 0.0f, c = 0.0f;
+#pragma unroll
+    for (i32 w = 0; w < 8; ++w) { weights[w] = f32_of(w < 4 ? t0.e[w] : t1.e[w - 4]); best = fmaxf(best, weights[w]); }
+#pragma unroll
+    for (i32 w = 0; w < 8; ++w) {
+      weights[w] = exp2_of(weights[w] - best);
+      const Two v = *(const Two*)((const f32*)(memory + w * kWarpBytes) + e);
+      a = fmaf(weights[w], v.a, a);
+      c = fmaf(weights[w], v.b, c);
+    }
+    send(values + rank * (kOwn / 2) + e % kOwn / 2, come, u32(e / kOwn), a, c);
+    if (to >= kCluster) continue;
     f32 all = 0.0f;
 #pragma unroll
-    for (i32 w = 0; w < 8; ++w) all += parts[w * kOut + e];
-    store_at(shared_address(others + rank * kOwn + e % kOwn), u32(e / kOwn), all);
+    for (i32 w = 0; w < 8; ++w) all = fmaf(weights[w], sums[g * 8 + w], all);
+    send(ends + rank * kGroup + g, come, u32(to), best, all);
   }
-  for (i32 i = t; i < kCluster * 2 * kGroup; i += 256) {
-    store_at(shared_address(tops + rank * 2 * kGroup + i % (2 * kGroup)), u32(i / (2 * kGroup)), own_top[i % (2 * kGroup)]);
-  }
-  cluster_arrive();
-  cluster_wait();
+  wait_for_cluster(come, 0);
   for (i32 mine = t; mine < kOwn; mine += 256) {
     const i32 e = rank * kOwn + mine, g = e / kSize;
-    f32 best = least<f32>(), total = 0.0f, value = 0.0f;
+    f32 best = kNothing, total = 0.0f, value = 0.0f;
+    Two end[kCluster];
 #pragma unroll
-    for (i32 c = 0; c < kCluster; ++c) best = fmaxf(best, tops[c * 2 * kGroup + g]);
+    for (i32 c = 0; c < kCluster; ++c) { end[c] = ends[c * kGroup + g]; best = fmaxf(best, end[c].a); }
 #pragma unroll
     for (i32 c = 0; c < kCluster; ++c) {
-      const f32 weight = weight_of(tops[c * 2 * kGroup + g], best);
-      total += weight * tops[c * 2 * kGroup + kGroup + g];
-      value += weight * others[c * kOwn + mine];
+      const f32 weight = exp2_of(end[c].a - best);
+      total = fmaf(weight, end[c].b, total);
+      value = fmaf(weight, ((const f32*)values)[c * kOwn + mine], value);
     }
     f32 result = value / total;
     if (!(fabsf(result) < 3.0e38f)) result = attend_exactly(p, b, h, e, scale);
@@ -300,21 +303,19 @@ class DecodeAttention : public Stage {
     };
     const int64_t whole = (s.keys + cluster_ - 1) / cluster_;
     const int64_t chunk = (whole + kTile - 1) / kTile * kTile;
-    const int64_t out = group_ * size_;
     // Keys and values of each warp, then what they come to.
-    const int64_t area =
-        std::max(std::min(chunk / kTile, kWarps) * kTile * (size_ * 4 + 80), kWarps * out * 4);
+    const int64_t area = kWarps * kTile * (size_ * 4 + 80);
     Params p;
     p.add(values.data(attention_.outputs[0]));
     for (size_t i : {0, 1, 2, 4, 5}) p.add(data(i));
-    p.add(kv_heads_).add(s.keys).add(s.past).add(chunk).add(area);
+    p.add(kv_heads_).add(s.keys).add(s.past).add(chunk);
     p.add(nef_attr_float(attention_.attrs(), NEF_ATTENTION_SCALE,
                          1 / std::sqrt(static_cast<double>(size_))));
     for (const Heads& h : {s.k, s.v, s.past_k, s.past_v}) h.add_to(p);
     p.add(s.q_batch);
     Grid grid{s.batch * kv_heads_ * cluster_, 1, 256};
     grid.cluster = static_cast<uint32_t>(cluster_);
-    const int64_t needed = area + 4 * (2 * kWarps * group_ + out + (cluster_ + 1) * 2 * group_);
+    const int64_t needed = area + 4 * group_ * (2 * kWarps + size_ + 2 * cluster_) + 8;
     // Beside one of the products around it a multiprocessor has room for one block, not for two:
     // half of them would have all the work while the others had none.
     constexpr int64_t kAlone = int64_t{64} << 10;

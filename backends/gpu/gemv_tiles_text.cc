@@ -29,20 +29,11 @@ DEV void multiply(f32 (&d)[4], u32 a0, u32 a1, u32 a2, u32 a3, u32 b0, u32 b1) {
   asm("mma.sync.aligned.m16n8k16.row.col.f32.$MMA$.$MMA$.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
       : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
 }
-DEV u32 there(u32 address, u32 rank) {
-  u32 r;
-  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(r) : "r"(address), "r"(rank));
-  return r;
-}
 // A number for a block of the cluster, whose barrier counts its bytes.
 DEV void send(u32 address, u32 bar, u32 rank, f32 v) {
   asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];" ::"r"(there(address, rank)), "r"(bits_of(v)), "r"(there(bar, rank)) : "memory");
 }
 DEV void arrive_there(u32 bar, u32 rank) { asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(there(bar, rank)) : "memory"); }
-DEV void wait_for_cluster(u32 bar, u32 phase) {
-  asm volatile("{\n.reg .pred done;\nagain: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 done, [%0], %1;\n"
-               "@done bra.uni over;\nbra.uni again;\nover:\n}" ::"r"(bar), "r"(phase) : "memory");
-}
 DEV void store_shared(u32 p, const V4& v) {
   asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(p), "r"(v.e[0]), "r"(v.e[1]), "r"(v.e[2]), "r"(v.e[3]) : "memory");
 }
