@@ -57,6 +57,7 @@ CudaDevice::CudaDevice(int ordinal, gpu::PinnedRanges& pinned)
 }
 
 CUcontext CudaDevice::context() {
+  if (CUcontext known = context_.load(std::memory_order_acquire); known != nullptr) return known;
   std::lock_guard lock(context_mutex_);
   if (context_ != nullptr) return context_;
   if (attribute(device_, kAttrMemoryPools) == 0) {
@@ -64,7 +65,8 @@ CUcontext CudaDevice::context() {
   }
   CUcontext context = nullptr;
   check(driver().context_retain(&context, device_), "cuDevicePrimaryCtxRetain");
-  return context_ = context;
+  context_.store(context, std::memory_order_release);
+  return context;
 }
 
 int64_t CudaDevice::enter() {

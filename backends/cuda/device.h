@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
+
 #include "backends/cuda/api.h"
 #include "backends/cuda/conv.h"
 
@@ -35,7 +37,7 @@ class CudaDevice : public gpu::DriverDevice {
   CUdevice device_ = 0;
   std::string build_version_, gpu_arch_;
   std::mutex context_mutex_;
-  CUcontext context_ = nullptr;
+  std::atomic<CUcontext> context_ = nullptr;
   std::mutex dnn_mutex_;
   bool dnn_tried_ = false;
   std::unique_ptr<Dnn> dnn_;

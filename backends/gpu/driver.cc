@@ -110,8 +110,10 @@ void* DriverStream::workspace() {
 }
 
 Stream& DriverDevice::default_stream() {
+  if (Stream* made = default_.load(std::memory_order_acquire); made != nullptr) return *made;
   std::lock_guard lock(stream_mutex_);
   if (stream_ == nullptr) stream_ = std::make_unique<DriverStream>(*this, false);
+  default_.store(stream_.get(), std::memory_order_release);
   return *stream_;
 }
 std::unique_ptr<Stream> DriverDevice::make_stream() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <mutex>
 
 #include "backends/gpu/lt.h"
@@ -182,6 +183,7 @@ class DriverDevice : public Device {
   std::mutex mutex_;
   void* pool_ = nullptr;
   std::unique_ptr<DriverStream> stream_;
+  std::atomic<Stream*> default_ = nullptr;  // that, once it is there
   std::mutex stream_mutex_, staging_mutex_;
   Staging staging_;
   PinnedRanges& pinned_;
