@@ -46,13 +46,14 @@ HWY_INLINE hn::Vec<D> load_b(D d, const BrainBits* b) {
 
 // One MR x 2-vector tile of C. The accumulators are named variables, not an array: arrays of
 // vectors spill, and sizeless vectors cannot be array elements. kPacked: A is [k][MR]. A cache line
-// behind `next` is fetched for every two steps of k.
+// behind `next` is fetched for every two steps of k, and a row of C, before its sums are stored.
 template <int MR, bool kPacked, class D, typename B, typename T = hn::TFromD<D>>
 HWY_NOINLINE void tile(D d, const T* HWY_RESTRICT a, int64_t a_row, int64_t a_k,
                        const B* HWY_RESTRICT b, const B* next, int64_t k, T* HWY_RESTRICT c,
                        int64_t ldc, bool accumulate) {
   using V = hn::Vec<D>;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  const T *row = c, *const last_row = c + (MR - 1) * ldc;
 #define NEF_DECLARE(i) V p##i = hn::Zero(d), q##i = hn::Zero(d);
   NEF_ROWS(NEF_DECLARE)
 #undef NEF_DECLARE
@@ -75,6 +76,9 @@ HWY_NOINLINE void tile(D d, const T* HWY_RESTRICT a, int64_t a_row, int64_t a_k,
     hwy::Prefetch(b + 16 * lanes);
     NEF_STEP
     __builtin_prefetch(next, 0, 2);
+    __builtin_prefetch(row, 1);
+    __builtin_prefetch(row + 2 * lanes - 1, 1);
+    row = std::min(row + ldc, last_row);
     NEF_STEP
   }
   if (p < k) NEF_STEP
