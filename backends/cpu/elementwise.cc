@@ -2,7 +2,6 @@
 // Runs tile programs: every elementwise region, a lone op included.
 #include <algorithm>
 #include <cstring>
-#include <hwy/cache_control.h>
 
 #include "backends/cpu/broadcast.h"
 #include "backends/cpu/elementwise_program.h"
@@ -15,10 +14,13 @@ namespace {
 constexpr size_t kArenaBytes = 64 * 1024;   // tiles of one thread, on its stack
 constexpr size_t kSlotBytes = 48 * 1024;    // of these, for the slots of the program
 constexpr int64_t kMaxTile = 512;           // elements
+constexpr int64_t kMaxLargeTile = 192;      // where they are fetched ahead, in small bursts
 constexpr int64_t kMaxPeriod = 1024;        // longest row kept as a repeated pattern
 constexpr int64_t kRowTiling = 256;         // rows this long are tiled one by one
 constexpr double kChunkNanoseconds = 30e3;  // least work worth another thread
-constexpr size_t kStreamBytes = 8u << 20;   // outputs this large go past the caches
+constexpr double kReadNanoseconds = 0.45;   // of an element from memory, as the costs of ops count
+constexpr size_t kStreamBytes = 8u << 20;   // outputs this large go past the caches,
+constexpr size_t kAheadBytes = 3 * kMaxLargeTile * sizeof(float);  // and inputs come so early
 
 // How an input meets the output's walk.
 enum class Access : uint8_t { kDense, kPattern, kGather };
@@ -28,6 +30,12 @@ struct InputPlan {
   Access access;
   int64_t period;         // kPattern: elements after which it repeats
   size_t pattern_offset;  // kPattern: its copy in the arena
+};
+
+// Inputs of which a step fetches later tiles while it computes: a burst of them would wait for
+// itself. -1: none.
+struct StepFetch {
+  int input[kMaxFetches];
 };
 
 // One launch: shapes are known, nothing is written yet. Lives in the launch's scratch.
@@ -44,34 +52,6 @@ struct LaunchPlan {
 
 size_t round_up(size_t n, size_t to) { return (n + to - 1) / to * to; }
 
-// The next tiles of inputs too large for the caches: each step of the program fetches one while it
-// computes, as a burst of them would wait for itself.
-class Ahead {
- public:
-  explicit Ahead(bool wanted) : wanted_(wanted) {}
-
-  // After the tile [tile, tile + bytes) lies the next one.
-  void add(const void* tile, size_t bytes) {
-    const char* next = static_cast<const char*>(tile) + bytes;
-    if (!wanted_) return;
-    if (count_ < kMost) {
-      next_[count_++] = next;
-    } else {
-      for (size_t i = 0; i < bytes; i += 64) hwy::Prefetch(next + i);
-    }
-  }
-  // What `step` is to fetch, or else something that it reads anyway.
-  uintptr_t next(const void* const* slots, const TileStep& step) {
-    return reinterpret_cast<uintptr_t>(taken_ < count_ ? next_[taken_++] : slots[step.in[0]]);
-  }
-
- private:
-  static constexpr size_t kMost = 8;
-  bool wanted_;
-  size_t count_ = 0, taken_ = 0;
-  const char* next_[kMost];
-};
-
 class Launch {
  public:
   Launch(const TileProgram& program, const Operands& operands, const Tensor* values, void* scratch)
@@ -84,6 +64,7 @@ class Launch {
       inputs_[i].data = static_cast<const char*>(operands.data(v, values));
       shapes[i] = {values[v].dims, operands.region().values[static_cast<size_t>(v)].rank()};
     }
+    fetches_ = reinterpret_cast<StepFetch*>(shapes + program.inputs.size());
     const Value& out = operands.region().values[static_cast<size_t>(program.output)];
     plan_.shape = merge_broadcast(values[program.output].dims, out.rank(), shapes,
                                   program.inputs.size(), strides_);
@@ -93,7 +74,8 @@ class Launch {
 
   static size_t scratch_bytes(const TileProgram& program) {
     return program.inputs.size() *
-           (sizeof(InputPlan) + sizeof(BroadcastStrides) + sizeof(BroadcastInput));
+               (sizeof(InputPlan) + sizeof(BroadcastStrides) + sizeof(BroadcastInput)) +
+           program.steps.size() * sizeof(StepFetch);
   }
 
   void run() const {
@@ -107,7 +89,14 @@ class Launch {
  private:
   void plan_tiles() {
     const size_t slots = static_cast<size_t>(program_.slots);
-    plan_.tile = kMaxTile;
+    const int64_t count = plan_.shape.count;
+    size_t dense = 0;
+    for (size_t i = 0; i < program_.inputs.size(); ++i) {
+      inputs_[i].access = is_dense(plan_.shape, strides_[i]) ? Access::kDense : Access::kGather;
+      dense += inputs_[i].access == Access::kDense;
+    }
+    plan_.large = static_cast<size_t>(count) * program_.output_size >= kStreamBytes;
+    plan_.tile = plan_.large && waits_for(dense) ? kMaxLargeTile : kMaxTile;
     while (slots * round_up(static_cast<size_t>(plan_.tile) * program_.max_element_size, 64) >
            kSlotBytes) {
       plan_.tile /= 2;
@@ -116,26 +105,50 @@ class Launch {
     size_t used = slots * plan_.slot_bytes;
     bool gathers = false;
     for (size_t i = 0; i < program_.inputs.size(); ++i) {
-      plan_input(i, &used);
+      if (inputs_[i].access != Access::kDense) plan_pattern(i, &used);
       gathers = gathers || inputs_[i].access == Access::kGather;
     }
-    const int64_t count = plan_.shape.count;
     plan_.row = gathers && plan_.shape.inner() >= kRowTiling ? plan_.shape.inner() : count;
     plan_.tiles_per_row = plan_.row == 0 ? 0 : (plan_.row + plan_.tile - 1) / plan_.tile;
     plan_.tiles = plan_.row == 0 ? 0 : count / plan_.row * plan_.tiles_per_row;
-    plan_.large = static_cast<size_t>(count) * program_.output_size >= kStreamBytes;
+    plan_fetches();
   }
 
-  void plan_input(size_t i, size_t* used) {
+  static bool fetches(const TileStep& step) { return step.fetches; }
+
+  // Does the program compute less than it reads, and fetch that?
+  bool waits_for(size_t inputs) const {
+    return program_.nanoseconds_per_element < kReadNanoseconds * static_cast<double>(inputs) &&
+           std::any_of(program_.steps.begin(), program_.steps.end(), fetches);
+  }
+
+  // Deals the inputs that are read in place evenly to the steps; what they cannot take is left to
+  // the processor.
+  void plan_fetches() {
+    const auto is_fetched = [this](size_t i) {
+      return plan_.large && inputs_[i].access == Access::kDense;
+    };
+    size_t left = 0, input = 0;
+    for (size_t i = 0; i < program_.inputs.size(); ++i) left += is_fetched(i);
+    auto steps =
+        static_cast<size_t>(std::count_if(program_.steps.begin(), program_.steps.end(), fetches));
+    for (size_t s = 0; s < program_.steps.size(); ++s) {
+      std::fill_n(fetches_[s].input, kMaxFetches, -1);
+      if (!program_.steps[s].fetches) continue;
+      const size_t share = left / steps--;
+      for (size_t k = 0; k < std::min(share, kMaxFetches); ++k, --left) {
+        while (!is_fetched(input)) ++input;
+        fetches_[s].input[k] = static_cast<int>(input++);
+      }
+    }
+  }
+
+  // Keeps input `i` as a pattern, where that serves and there is room.
+  void plan_pattern(size_t i, size_t* used) {
     InputPlan& in = inputs_[i];
     const BroadcastShape& shape = plan_.shape;
     const BroadcastStrides& by = strides_[i];
     const int last = shape.rank - 1;
-    in.access = Access::kGather;
-    if (is_dense(shape, by)) {
-      in.access = Access::kDense;
-      return;
-    }
     if (!repeats_rows(by, last)) return;
     in.period = by.by[last] == 0 ? 1 : shape.inner();
     if (in.period > kMaxPeriod) return;
@@ -170,10 +183,14 @@ class Launch {
       gather_tile(arena + in.pattern_offset, in.data, program_.inputs[i].element_size, plan_.shape,
                   strides_[i], 0, std::min(in.period + plan_.tile, plan_.shape.count));
     }
+    int64_t row = begin / plan_.tiles_per_row * plan_.row;
+    int64_t in_row = begin % plan_.tiles_per_row * plan_.tile;
     for (int64_t t = begin; t < end; ++t) {
-      const int64_t in_row = t % plan_.tiles_per_row * plan_.tile;
-      const int64_t at = t / plan_.tiles_per_row * plan_.row + in_row;
-      run_tile(arena, slots, at, std::min(plan_.tile, plan_.row - in_row));
+      run_tile(arena, slots, row + in_row, std::min(plan_.tile, plan_.row - in_row));
+      in_row += plan_.tile;
+      if (in_row < plan_.row) continue;
+      in_row = 0;
+      row += plan_.row;
     }
     if (plan_.large) stream_fence();
   }
@@ -184,21 +201,21 @@ class Launch {
     const size_t bytes = static_cast<size_t>(n) * program_.output_size;
     const bool streams =
         plan_.large && bytes % 64 == 0 && reinterpret_cast<uintptr_t>(out) % 64 == 0;
-    Ahead ahead(plan_.large);
+    const StepFetch* fetch = fetches_;
     for (const TileStep& step : program_.steps) {
       char* slot = arena + static_cast<size_t>(step.out) * plan_.slot_bytes;
       if (step.fn == nullptr) {
-        const auto input = static_cast<size_t>(step.input);
-        slots[step.out] = load(input, arena, slot, at, n);
-        if (inputs_[input].access == Access::kDense) {
-          ahead.add(slots[step.out], static_cast<size_t>(n) * program_.inputs[input].element_size);
-        }
+        slots[step.out] = load(static_cast<size_t>(step.input), arena, slot, at, n);
+        ++fetch;
         continue;
       }
       TileArgs args;
-      args.ahead = ahead.next(slots, step);
       args.out = &step == last && !streams ? out : slot;
-      for (int k = 0; k < 3; ++k) args.in[k] = step.in[k] < 0 ? nullptr : slots[step.in[k]];
+      for (int k = 0; k < 3; ++k) args.in[k] = slots[step.in[k]];
+      for (size_t k = 0; k < kMaxFetches && fetch->input[k] >= 0; ++k) {
+        args.ahead[k] = address(fetch->input[k], at) + kAheadBytes;
+      }
+      ++fetch;
       args.n = static_cast<size_t>(n);
       args.p0 = step.p0;
       args.p1 = step.p1;
@@ -208,13 +225,18 @@ class Launch {
     if (streams) stream_copy(out, slots[last->out], bytes);
   }
 
+  // Of element `at` of a dense input.
+  uintptr_t address(int input, int64_t at) const {
+    const auto i = static_cast<size_t>(input);
+    return reinterpret_cast<uintptr_t>(inputs_[i].data) +
+           static_cast<size_t>(at) * program_.inputs[i].element_size;
+  }
+
   // The tile of an input: in place, in the pattern, or gathered into the slot.
   const void* load(size_t i, const char* arena, char* slot, int64_t at, int64_t n) const {
     const InputPlan& in = inputs_[i];
     const size_t size = program_.inputs[i].element_size;
-    if (in.access == Access::kDense) {
-      return in.data + static_cast<size_t>(at) * size;
-    }
+    if (in.access == Access::kDense) return in.data + static_cast<size_t>(at) * size;
     if (in.access == Access::kPattern) {
       return arena + in.pattern_offset + static_cast<size_t>(at % in.period) * size;
     }
@@ -242,6 +264,7 @@ class Launch {
   const TileProgram& program_;
   InputPlan* inputs_;
   BroadcastStrides* strides_;
+  StepFetch* fetches_;  // one a step
   LaunchPlan plan_{};
 };
 

@@ -6,10 +6,10 @@
 #define HWY_TARGET_INCLUDE "backends/cpu/elementwise_math.cc"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
-#include <hwy/cache_control.h>
 
 #include <cmath>
 
+#include "backends/cpu/elementwise_each-inl.h"
 #include "backends/cpu/elementwise_tiles.h"
 #include "backends/cpu/math-inl.h"
 
@@ -28,11 +28,9 @@ void map_math(const TileArgs& args) {
   auto* out = static_cast<float*>(args.out);
   const auto p = static_cast<float>(args.p0);
   const auto q = static_cast<float>(args.p1);
-  size_t i = 0;
-  for (; i + lanes <= args.n; i += lanes) {
-    hwy::Prefetch(reinterpret_cast<const char*>(args.ahead + i * sizeof(float)));
+  const size_t i = each_vector(args, lanes, sizeof(float), [&](size_t i) HWY_ATTR {
     hn::StoreU(Op::apply(d, hn::LoadU(d, a + i), p, q), d, out + i);
-  }
+  });
   if (i == args.n) return;
   const size_t rest = args.n - i;
   hn::StoreN(Op::apply(d, hn::LoadN(d, a + i, rest), p, q), d, out + i, rest);

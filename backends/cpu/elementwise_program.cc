@@ -61,6 +61,7 @@ class Builder {
   TileProgram build() {
     for (const Node& node : region_.nodes) add_node(node);
     finish_output();
+    join_sums_of_products();
     assign_slots();
     return std::move(program_);
   }
@@ -130,8 +131,10 @@ class Builder {
             double p1 = 0) {
     const nef_dtype dtype = dtype_of(*(in.end() - 1));
     program_.nanoseconds_per_element += cost_of(op);
-    return step(require(find_tile_fn(op, dtype), row.name, dtype), result_dtype(op, dtype), in, p0,
-                p1);
+    const int out = step(require(find_tile_fn(op, dtype), row.name, dtype), result_dtype(op, dtype),
+                         in, p0, p1);
+    program_.steps.back().fetches = true;
+    return out;
   }
 
   void add_node(const Node& node) {
@@ -263,6 +266,34 @@ class Builder {
     program_.output_size = backends::dtype_size(dtype);
   }
 
+  // A sum of a product that nothing else reads becomes one step: a tile less goes through L1.
+  void join_sums_of_products() {
+    auto& steps = program_.steps;
+    std::vector<int> uses(tiles_.size(), 0), maker(tiles_.size(), -1);
+    for (size_t s = 0; s < steps.size(); ++s) {
+      maker[static_cast<size_t>(steps[s].out)] = static_cast<int>(s);
+      for (int in : steps[s].in) {
+        if (in >= 0) ++uses[static_cast<size_t>(in)];
+      }
+    }
+    for (TileStep& sum : steps) {
+      const nef_dtype dtype = dtype_of(sum.out);
+      const TileFn join = find_tile_fn(TileOp::kMulAdd, dtype);
+      if (join == nullptr || sum.fn != find_tile_fn(TileOp::kAdd, dtype)) continue;
+      for (int k : {0, 1}) {
+        const auto tile = static_cast<size_t>(sum.in[k]);
+        TileStep& product = steps[static_cast<size_t>(maker[tile])];
+        if (uses[tile] != 1 || product.fn != find_tile_fn(TileOp::kMul, dtype)) continue;
+        sum.fn = join;
+        sum.in[2] = sum.in[1 - k];
+        std::copy_n(product.in, 2, sum.in);
+        product.out = -1;
+        break;
+      }
+    }
+    std::erase_if(steps, [](const TileStep& step) { return step.out < 0; });
+  }
+
   // Linear scan: a slot is free again after the last step that reads its tile.
   void assign_slots() {
     auto& steps = program_.steps;
@@ -284,6 +315,7 @@ class Builder {
       step.out = slot_of[tile];
       release_read_tiles(step, static_cast<int>(s), slot_of, &free_slots);
       if (tiles_[tile].last_use < 0) free_slots.push_back(step.out);
+      std::replace(step.in, std::end(step.in), -1, step.in[0]);
     }
     if (program_.slots > kMaxTileSlots) {
       throw Unsupported{"the region needs " + std::to_string(program_.slots) +

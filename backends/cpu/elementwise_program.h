@@ -16,8 +16,9 @@ struct TileStep {
   TileFn fn = nullptr;
   int input = -1;            // loads: index into TileProgram::inputs
   int out = -1;              // slot
-  int in[3] = {-1, -1, -1};  // slots
+  int in[3] = {-1, -1, -1};  // slots; of a function with fewer inputs the first again
   double p0 = 0, p1 = 0;
+  bool fetches = false;  // looks after TileArgs::ahead, unlike conversions
 };
 
 struct TileInput {

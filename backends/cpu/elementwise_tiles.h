@@ -12,14 +12,16 @@
 // list of calls to them.
 namespace nef::cpu {
 
+inline constexpr size_t kMaxFetches = 2;
+
 struct TileArgs {
   void* out;
   const void* in[3];
   size_t n;
   double p0, p1;  // attributes
-  // Address of memory that a later step will read, as long as the tile: fetched line by line
-  // meanwhile.
-  uintptr_t ahead = 0;
+  // Addresses of memory that later tiles will read, as long as this one: fetched line by line
+  // meanwhile. 0: none.
+  uintptr_t ahead[kMaxFetches] = {};
 };
 using TileFn = void (*)(const TileArgs&);
 
@@ -45,6 +47,8 @@ enum class TileOp : uint8_t {
   kLessEqual,  // give bool
   // condition, x, y
   kSelect,
+  // x y + z of floats, where the target has it in one rounding
+  kMulAdd,
   // one input
   kAbs,
   kNeg,

@@ -6,11 +6,11 @@
 #define HWY_TARGET_INCLUDE "backends/cpu/elementwise_vector.cc"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
-#include <hwy/cache_control.h>
 
 #include <limits>
 #include <type_traits>
 
+#include "backends/cpu/elementwise_each-inl.h"
 #include "backends/cpu/elementwise_tiles.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -19,10 +19,6 @@ namespace HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
-HWY_INLINE void fetch_ahead(const TileArgs& args, size_t bytes) {
-  hwy::Prefetch(reinterpret_cast<const char*>(args.ahead + bytes));
-}
-
 template <class T, class Op>
 void map1(const TileArgs& args) {
   const hn::ScalableTag<T> d;
@@ -30,11 +26,9 @@ void map1(const TileArgs& args) {
   const auto* a = static_cast<const T*>(args.in[0]);
   auto* out = static_cast<T*>(args.out);
   const Op op(d, args);
-  size_t i = 0;
-  for (; i + lanes <= args.n; i += lanes) {
-    fetch_ahead(args, i * sizeof(T));
+  const size_t i = each_vector(args, lanes, sizeof(T), [&](size_t i) HWY_ATTR {
     hn::StoreU(op(d, hn::LoadU(d, a + i)), d, out + i);
-  }
+  });
   if (i < args.n) hn::StoreN(op(d, hn::LoadN(d, a + i, args.n - i)), d, out + i, args.n - i);
 }
 
@@ -45,14 +39,30 @@ void map2(const TileArgs& args) {
   const auto* a = static_cast<const T*>(args.in[0]);
   const auto* b = static_cast<const T*>(args.in[1]);
   auto* out = static_cast<T*>(args.out);
-  size_t i = 0;
-  for (; i + lanes <= args.n; i += lanes) {
-    fetch_ahead(args, i * sizeof(T));
+  const size_t i = each_vector(args, lanes, sizeof(T), [&](size_t i) HWY_ATTR {
     hn::StoreU(Op::apply(d, hn::LoadU(d, a + i), hn::LoadU(d, b + i)), d, out + i);
-  }
+  });
   if (i == args.n) return;
   const size_t rest = args.n - i;
   hn::StoreN(Op::apply(d, hn::LoadN(d, a + i, rest), hn::LoadN(d, b + i, rest)), d, out + i, rest);
+}
+
+template <class T>
+void mul_add(const TileArgs& args) {
+  const hn::ScalableTag<T> d;
+  const size_t lanes = hn::Lanes(d);
+  const auto* a = static_cast<const T*>(args.in[0]);
+  const auto* b = static_cast<const T*>(args.in[1]);
+  const auto* c = static_cast<const T*>(args.in[2]);
+  auto* out = static_cast<T*>(args.out);
+  const size_t i = each_vector(args, lanes, sizeof(T), [&](size_t i) HWY_ATTR {
+    const auto x = hn::LoadU(d, a + i), y = hn::LoadU(d, b + i), z = hn::LoadU(d, c + i);
+    hn::StoreU(hn::MulAdd(x, y, z), d, out + i);
+  });
+  if (i == args.n) return;
+  const size_t rest = args.n - i;
+  const auto x = hn::LoadN(d, a + i, rest), y = hn::LoadN(d, b + i, rest);
+  hn::StoreN(hn::MulAdd(x, y, hn::LoadN(d, c + i, rest)), d, out + i, rest);
 }
 
 // A mask over lanes of T as bytes 0 or 1.
@@ -78,12 +88,10 @@ void compare(const TileArgs& args) {
   const auto* a = static_cast<const T*>(args.in[0]);
   const auto* b = static_cast<const T*>(args.in[1]);
   auto* out = static_cast<uint8_t*>(args.out);
-  size_t i = 0;
-  for (; i + lanes <= args.n; i += lanes) {
-    fetch_ahead(args, i * sizeof(T));
+  const size_t i = each_vector(args, lanes, sizeof(T), [&](size_t i) HWY_ATTR {
     const auto mask = Op::apply(d, hn::LoadU(d, a + i), hn::LoadU(d, b + i));
     hn::StoreU(mask_bytes(d, mask), d8, out + i);
-  }
+  });
   if (i == args.n) return;
   const size_t rest = args.n - i;
   const auto mask = Op::apply(d, hn::LoadN(d, a + i, rest), hn::LoadN(d, b + i, rest));
@@ -117,9 +125,7 @@ void select(const TileArgs& args) {
   const auto* a = static_cast<const T*>(args.in[1]);
   const auto* b = static_cast<const T*>(args.in[2]);
   auto* out = static_cast<T*>(args.out);
-  size_t i = 0;
-  for (; i + lanes <= args.n; i += lanes) {
-    fetch_ahead(args, i * sizeof(T));
+  size_t i = each_vector(args, lanes, sizeof(T), [&](size_t i) HWY_ATTR {
     const auto bytes = hn::LoadU(d8, c + i);
     if constexpr (sizeof(T) == 1) {
       const auto mask = hn::Ne(bytes, hn::Zero(d));
@@ -128,7 +134,7 @@ void select(const TileArgs& args) {
       const auto mask = hn::Ne(hn::PromoteTo(d, bytes), hn::Zero(d));
       hn::StoreU(hn::IfThenElse(mask, hn::LoadU(d, a + i), hn::LoadU(d, b + i)), d, out + i);
     }
-  }
+  });
   for (; i < args.n; ++i) out[i] = c[i] != 0 ? a[i] : b[i];
 }
 
@@ -278,6 +284,7 @@ template <class T>
 TileFn for_float(TileOp op) {
   switch (op) {
     case TileOp::kDiv: return map2<T, Div>;
+    case TileOp::kMulAdd: return mul_add<T>;
     case TileOp::kNeg: return unary<T, NegateFloat>();
     case TileOp::kSign: return unary<T, SignFloat>();
     case TileOp::kRelu: return unary<T, ReluFloat>();

@@ -46,14 +46,15 @@ HWY_INLINE hn::Vec<D> load_b(D d, const BrainBits* b) {
 
 // One MR x 2-vector tile of C. The accumulators are named variables, not an array: arrays of
 // vectors spill, and sizeless vectors cannot be array elements. kPacked: A is [k][MR]. A cache line
-// behind `next` is fetched for every two steps of k, and a row of C, before its sums are stored.
+// behind `next` is fetched for every two steps of k, and where C is `far`, a row of the tile too:
+// stores to lines that are not there hold up the next tile.
 template <int MR, bool kPacked, class D, typename B, typename T = hn::TFromD<D>>
 HWY_NOINLINE void tile(D d, const T* HWY_RESTRICT a, int64_t a_row, int64_t a_k,
                        const B* HWY_RESTRICT b, const B* next, int64_t k, T* HWY_RESTRICT c,
-                       int64_t ldc, bool accumulate) {
+                       int64_t ldc, bool accumulate, bool far) {
   using V = hn::Vec<D>;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-  const T *row = c, *const last_row = c + (MR - 1) * ldc;
+  const T *row = c, *const end_row = far ? c + MR * ldc : c;
 #define NEF_DECLARE(i) V p##i = hn::Zero(d), q##i = hn::Zero(d);
   NEF_ROWS(NEF_DECLARE)
 #undef NEF_DECLARE
@@ -76,9 +77,11 @@ HWY_NOINLINE void tile(D d, const T* HWY_RESTRICT a, int64_t a_row, int64_t a_k,
     hwy::Prefetch(b + 16 * lanes);
     NEF_STEP
     __builtin_prefetch(next, 0, 2);
-    __builtin_prefetch(row, 1);
-    __builtin_prefetch(row + 2 * lanes - 1, 1);
-    row = std::min(row + ldc, last_row);
+    if (row < end_row) {
+      __builtin_prefetch(row, 1);
+      __builtin_prefetch(row + 2 * lanes - 1, 1);
+      row += ldc;
+    }
     NEF_STEP
   }
   if (p < k) NEF_STEP
@@ -143,14 +146,14 @@ HWY_NOINLINE void tile_one_row(D d, const T* HWY_RESTRICT a, int64_t a_k, const 
 
 template <typename T>
 void run_tile(int64_t rows, bool packed, const T* a, int64_t a_row, int64_t a_k, const T* b,
-              const T* next, int64_t k, T* c, int64_t ldc, bool accumulate) {
+              const T* next, int64_t k, T* c, int64_t ldc, bool accumulate, bool far) {
   const Tag<T> d;
   if (rows == 1) return tile_one_row(d, a, packed ? 1 : a_k, b, k, c, accumulate);
   switch (rows) {
-#define NEF_CASE(i)                                                                   \
-  case i + 1:                                                                         \
-    if (packed) return tile<i + 1, true>(d, a, 0, 0, b, next, k, c, ldc, accumulate); \
-    return tile<i + 1, false>(d, a, a_row, a_k, b, next, k, c, ldc, accumulate);
+#define NEF_CASE(i)                                                                        \
+  case i + 1:                                                                              \
+    if (packed) return tile<i + 1, true>(d, a, 0, 0, b, next, k, c, ldc, accumulate, far); \
+    return tile<i + 1, false>(d, a, a_row, a_k, b, next, k, c, ldc, accumulate, far);
     NEF_ROWS(NEF_CASE)
 #undef NEF_CASE
   }
@@ -169,7 +172,7 @@ HWY_NOINLINE void run_edge(int64_t rows, int64_t cols, bool packed, const T* a, 
   if (accumulate) {
     for (int64_t i = 0; i < rows; ++i) std::copy_n(c + i * ldc, cols, buffer + i * width);
   }
-  run_tile(rows, packed, a, a_row, a_k, b, next, k, buffer, width, accumulate);
+  run_tile(rows, packed, a, a_row, a_k, b, next, k, buffer, width, accumulate, false);
   for (int64_t i = 0; i < rows; ++i) std::copy_n(buffer + i * width, cols, c + i * ldc);
 }
 
@@ -224,6 +227,7 @@ void pack_a(const T* a, int64_t a_row, int64_t a_k, int64_t m, int64_t k, T* out
 }
 
 constexpr int64_t kDeep = 128;
+constexpr int64_t kFarBytes = 512 << 10;  // a C this large is not in L2 when it is stored
 
 template <typename T>
 void block(const GemmBlock<T>& g) {
@@ -255,6 +259,7 @@ void block(const GemmBlock<T>& g) {
       // Rows of C may share a set of L1: where a call costs little beside its tile, each is
       // finished while it is there.
       const bool deep = depth >= kDeep;
+      const bool far = deep && g.m * g.n * static_cast<int64_t>(sizeof(T)) >= kFarBytes;
       for (int64_t j = 0; j < g.n; j += nr) {
         const T* b = g.b + j * b_depth + k0 * nr;
         const int64_t cols = std::min(nr, g.n - j);
@@ -270,7 +275,7 @@ void block(const GemmBlock<T>& g) {
           const T* next = b + nr * b_depth + (p - p0) * (depth * nr / 4);
           const bool onto = g.accumulate || k0 > 0;
           if (cols == nr) {
-            run_tile(rows, packed, a, g.a_row, g.a_k, b, next, depth, c, g.ldc, onto);
+            run_tile(rows, packed, a, g.a_row, g.a_k, b, next, depth, c, g.ldc, onto, far);
           } else {
             run_edge(rows, cols, packed, a, g.a_row, g.a_k, b, next, depth, c, g.ldc, onto);
           }
@@ -406,11 +411,11 @@ void narrow_rows(int64_t rows, const float* a, int64_t a_row, int64_t a_k, const
   const B* next = panel + k * 2 * static_cast<int64_t>(hn::Lanes(d));
   if (rows == 1) return tile_one_row(d, a, a_k, panel, k, c, false);
   switch (rows) {
-#define NEF_CASE(i)                                                               \
-  case i + 1:                                                                     \
-    if constexpr (i < kNarrowRows) {                                              \
-      return tile<i + 1, false>(d, a, a_row, a_k, panel, next, k, c, ldc, false); \
-    }                                                                             \
+#define NEF_CASE(i)                                                                      \
+  case i + 1:                                                                            \
+    if constexpr (i < kNarrowRows) {                                                     \
+      return tile<i + 1, false>(d, a, a_row, a_k, panel, next, k, c, ldc, false, false); \
+    }                                                                                    \
     break;
     NEF_ROWS(NEF_CASE)
 #undef NEF_CASE

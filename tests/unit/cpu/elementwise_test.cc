@@ -2,6 +2,7 @@
 // Fused elementwise regions: many nodes, mixed dtypes, every way an input can broadcast.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "engine/ir/attrs.h"
@@ -72,10 +73,11 @@ void check_broadcast(const Dims& out, const Dims& da, const Dims& db, const Dims
   ASSERT_EQ(outcome.code, NEF_OK) << outcome.message;
   const auto got = r.result<float>(y);
   for (int64_t i = 0; i < product(out); ++i) {
+    const float x = a[broadcast_index(i, out, da)], y = b[broadcast_index(i, out, db)];
+    const float z = c[broadcast_index(i, out, dc)];
     // Rounded on its own: compilers for arm64 would make one operation of both.
-    const volatile float product = a[broadcast_index(i, out, da)] * b[broadcast_index(i, out, db)];
-    const float want = product + c[broadcast_index(i, out, dc)];
-    ASSERT_EQ(got[i], want) << "element " << i;
+    const volatile float product = x * y;
+    ASSERT_TRUE(got[i] == product + z || got[i] == std::fma(x, y, z)) << "element " << i;
   }
 }
 
@@ -131,6 +133,53 @@ TEST(CpuElementwise, LargeOutputs) {
   ASSERT_EQ(outcome.code, NEF_OK) << outcome.message;
   const auto got = r.result<float>(y);
   for (int64_t i = 0; i < n; ++i) ASSERT_EQ(got[i], -x[i]) << "element " << i;
+}
+
+// More inputs than its steps fetch ahead; the first is read twice.
+TEST(CpuElementwise, LargeInputs) {
+  const int64_t n = (8 << 20) / 4 + 209;
+  RegionRunner r(NEF_REGION_ELEMENTWISE);
+  std::vector<std::vector<float>> data;
+  std::vector<int32_t> ids;
+  for (unsigned seed = 0; seed < 6; ++seed) {
+    data.push_back(random_floats(n, seed));
+    ids.push_back(r.floats({n}, data.back()));
+  }
+  const int32_t ab = r.internal(NEF_FLOAT32, {n}), abc = r.internal(NEF_FLOAT32, {n});
+  const int32_t sum = r.internal(NEF_FLOAT32, {n}), y = r.output(NEF_FLOAT32, {n});
+  r.node(NEF_OP_MUL, {ids[0], ids[1]}, {ab});
+  r.node(NEF_OP_ADD, {ids[2], ab}, {abc});
+  r.node(NEF_OP_MAX, {abc, ids[3], ids[4], ids[5]}, {sum});
+  r.node(NEF_OP_ADD, {sum, ids[0]}, {y});
+  const Outcome outcome = r.run();
+  ASSERT_EQ(outcome.code, NEF_OK) << outcome.message;
+  const auto got = r.result<float>(y);
+  for (int64_t i = 0; i < n; ++i) {
+    const float most = std::max({data[3][i], data[4][i], data[5][i]});
+    const volatile float product = data[0][i] * data[1][i];
+    const float apart = std::max(product + data[2][i], most) + data[0][i];
+    const float joined = std::max(std::fma(data[0][i], data[1][i], data[2][i]), most) + data[0][i];
+    ASSERT_TRUE(got[i] == apart || got[i] == joined) << "element " << i;
+  }
+}
+
+// A product that is read twice, as an operand of its own sum and of another, is not joined to it.
+TEST(CpuElementwise, SumsOfProducts) {
+  const std::vector<float> a = random_floats(1000, 1), b = random_floats(1000, 2);
+  RegionRunner r(NEF_REGION_ELEMENTWISE);
+  const int32_t ia = r.floats({1000}, a), ib = r.floats({1000}, b);
+  const int32_t product = r.internal(NEF_FLOAT32, {1000}), twice = r.internal(NEF_FLOAT32, {1000});
+  const int32_t y = r.output(NEF_FLOAT32, {1000});
+  r.node(NEF_OP_MUL, {ia, ib}, {product});
+  r.node(NEF_OP_ADD, {product, product}, {twice});
+  r.node(NEF_OP_SUB, {twice, product}, {y});
+  const Outcome outcome = r.run();
+  ASSERT_EQ(outcome.code, NEF_OK) << outcome.message;
+  const auto got = r.result<float>(y);
+  for (size_t i = 0; i < a.size(); ++i) {
+    const volatile float rounded = a[i] * b[i];
+    ASSERT_EQ(got[i], rounded) << "element " << i;
+  }
 }
 
 TEST(CpuElementwise, RefusesWhatIsNotElementwise) {
