@@ -51,19 +51,27 @@ NEF_AVX512 inline __m512i load_spread(const T* x, int64_t step, int64_t count) {
   return load_run(run, kAmxDepth);
 }
 
+// One row into its places in `depth / kAmxDepth` tiles.
+template <typename T>
+NEF_AVX512 inline void pack_a_row(const T* a, int64_t col, int64_t k, int64_t depth,
+                                  uint16_t* out) {
+  int64_t p = 0;
+  for (; col == 1 && p + kAmxDepth <= k; p += kAmxDepth, out += kTileElements) {
+    _mm512_store_si512(out, load_run(a + p, kAmxDepth));
+  }
+  for (; p < depth; p += kAmxDepth, out += kTileElements) {
+    const T* src = a + p * col;
+    _mm512_store_si512(out, col == 1 ? load_run(src, k - p) : load_spread(src, col, k - p));
+  }
+}
+
 template <typename T>
 NEF_AVX512 void pack_a_rows(const T* a, int64_t row, int64_t col, int64_t m, int64_t k,
                             uint16_t* out) {
   const int64_t depth = amx_depth(k);
   for (int64_t i = 0; i < round_up(m, kAmxTile); ++i) {
     uint16_t* dst = out + i / kAmxTile * kAmxTile * depth + i % kAmxTile * kAmxDepth;
-    const T* src = a + i * row;
-    for (int64_t p = 0; p < depth; p += kAmxDepth, dst += kTileElements) {
-      const __m512i x = i >= m     ? _mm512_setzero_si512()
-                        : col == 1 ? load_run(src + p, k - p)
-                                   : load_spread(src + p * col, col, k - p);
-      _mm512_store_si512(dst, x);
-    }
+    pack_a_row(a + i * row, col, i < m ? k : 0, depth, dst);
   }
 }
 

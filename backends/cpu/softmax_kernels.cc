@@ -264,30 +264,41 @@ void columns_of_floats(float* scores, int64_t ld, int64_t keys, int64_t queries,
   }
 }
 
-// As columns_of_floats, along rows, which are short.
+// As columns_of_floats, along rows. All rows of a group are looked through before the first is
+// weighed, so that none waits for what goes across a vector.
 void rows_of_floats(float* scores, int64_t ld, int64_t queries, int64_t keys, float scale,
                     float* most, float* total, float* factor) {
   const Tag d;
   constexpr int64_t kGroup = 16;
-  float sums[kGroup];
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  const auto s = hn::Set(d, scale), low = hn::Neg(hn::Inf(d));
+  HWY_ALIGN float high[kGroup] = {}, least[kGroup] = {}, shift[kGroup], sums[kGroup] = {};
   for (int64_t q = 0; q < queries; q += kGroup) {
     const int64_t count = std::min(kGroup, queries - q);
-    for (int64_t i = q; i < q + count; ++i) {
-      float* row = scores + i * ld;
-      const Range r = range(row, keys);
-      const float before = most[i];
-      most[i] = std::max(before, r.most * scale);
-      const float shift = most[i] == -kInfinity ? 0 : most[i];
-      sums[i - q] = weigh_part<true>(row, keys, r.least, shift, row, scale);
-      factor[i] = before - shift;
+    float* rows = scores + q * ld;
+    for (int64_t i = 0; i < count; ++i) {
+      const Range r = range(rows + i * ld, keys);
+      high[i] = r.most;
+      least[i] = r.least;
     }
-    const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
     for (int64_t i = 0; i < count; i += lanes) {
       const size_t n = static_cast<size_t>(std::min(lanes, count - i));
-      const auto f = exp_below_89(d, hn::LoadN(d, factor + q + i, n));
-      hn::StoreN(f, d, factor + q + i, n);
-      const auto sum = hn::LoadN(d, sums + i, n);
-      hn::StoreN(hn::MulAdd(hn::LoadN(d, total + q + i, n), f, sum), d, total + q + i, n);
+      const auto before = hn::LoadN(d, most + q + i, n);
+      const auto now = hn::Max(hn::Mul(hn::Load(d, high + i), s), before);
+      // Where nothing is seen yet, -inf - -inf would be NaN.
+      const auto moved = hn::IfThenElse(hn::Eq(now, low), hn::Zero(d), now);
+      hn::StoreN(now, d, most + q + i, n);
+      hn::Store(moved, d, shift + i);
+      hn::StoreN(exp_below_89(d, hn::Sub(before, moved)), d, factor + q + i, n);
+    }
+    for (int64_t i = 0; i < count; ++i) {
+      sums[i] = weigh_part<true>(rows + i * ld, keys, least[i], shift[i], rows + i * ld, scale);
+    }
+    for (int64_t i = 0; i < count; i += lanes) {
+      const size_t n = static_cast<size_t>(std::min(lanes, count - i));
+      const auto f = hn::LoadN(d, factor + q + i, n);
+      const auto before = hn::LoadN(d, total + q + i, n);
+      hn::StoreN(hn::MulAdd(before, f, hn::Load(d, sums + i)), d, total + q + i, n);
     }
   }
 }
