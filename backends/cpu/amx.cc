@@ -34,6 +34,8 @@ namespace {
 constexpr int64_t kTileBytes = 1024, kRowBytes = 64;
 constexpr int64_t kResidentBytes = 512 << 10;  // of B that stay in L2, beside the next as many
 constexpr int64_t kAheadSteps = 2;             // of a panel, fetched into L1 ahead
+constexpr int64_t kPieceColumns = 64;          // of C that only passes through, and stays in L1
+constexpr int64_t kFarBytes = 128 << 10;       // of C, from which on its lines are fetched ahead
 
 struct alignas(64) TileConfig {
   uint8_t palette = 1, start = 0;
@@ -88,7 +90,8 @@ struct Operands {
   const uint8_t *a, *b;
   uint32_t* c;
   int64_t ldc;
-  bool piece;                     // c is room for a piece
+  int64_t columns;                // finished at a time
+  bool piece;                     // c is room for so many
   bool far;                       // C is fetched ahead
   int64_t a_row, a_step, a_tile;  // bytes between rows of A, its tiles along k, its row tiles
 };
@@ -176,8 +179,8 @@ NEF_AMX void multiply_all(const Operands& g, const Finish& finish) {
       const int64_t rows = std::min(kAmxPanel, g.m - i);
       // At every entry: other code in this thread may have set its own.
       if (i == 0 || rows < kAmxPanel) _tile_loadconfig(&configs.of[rows]);
-      for (int64_t f = j0; f < j1; f += kAmxPiece) {
-        const int64_t end = std::min(j1, f + kAmxPiece);
+      for (int64_t f = j0; f < j1; f += g.columns) {
+        const int64_t end = std::min(j1, f + g.columns);
         uint32_t* c = g.piece ? g.c : g.c + i * g.ldc + f;
         for (int64_t j = f; j < end; j += kAmxPanel) {
           const int64_t next = (j + group < g.n ? j + group : j - j0) * g.depth;
@@ -200,9 +203,10 @@ Operands operands_of(const Block& g, const void* a, int64_t row_bytes, int64_t d
           static_cast<const uint8_t*>(a),
           reinterpret_cast<const uint8_t*>(g.b),
           reinterpret_cast<uint32_t*>(g.c),
-          g.ldc,
+          piece ? kPieceColumns : g.ldc,
+          piece ? kPieceColumns : kAmxPiece,
           piece,
-          !piece && amx_far(g.m, g.n),
+          !piece && g.m * g.n * 4 >= kFarBytes,
           packed ? kRowBytes : row_bytes,
           packed ? kTileBytes : kRowBytes,
           kAmxTile * (packed ? depth : row_bytes)};
@@ -210,11 +214,12 @@ Operands operands_of(const Block& g, const void* a, int64_t row_bytes, int64_t d
 
 void block(const AmxBlock& g) {
   const Operands operands = operands_of(g, g.a, 2 * g.a_row, 2 * amx_depth(g.k), g.piece);
-  multiply_all<Kind::kBfloat>(
-      operands, [&](int64_t i, int64_t rows, int64_t j, int64_t cols, uint32_t* c) {
-        if (g.tile == nullptr) return;
-        g.tile(g.context, g.row0 + i, g.col0 + j, rows, cols, reinterpret_cast<float*>(c), g.ldc);
-      });
+  multiply_all<Kind::kBfloat>(operands,
+                              [&](int64_t i, int64_t rows, int64_t j, int64_t cols, uint32_t* c) {
+                                if (g.tile == nullptr) return;
+                                g.tile(g.context, g.row0 + i, g.col0 + j, rows, cols,
+                                       reinterpret_cast<float*>(c), operands.ldc);
+                              });
 }
 
 template <Kind kKind>

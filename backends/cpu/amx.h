@@ -33,8 +33,8 @@ struct AmxBlock {
   TileFn<float> tile = nullptr;
   const void* context = nullptr;
   int64_t a_row = 0;  // not 0: A is not packed, and its rows lie so far apart; see reads_rows
-  // Does C only pass through `tile`? Then c is room for a piece of it, kAmxPanel rows of kAmxPiece
-  // columns, and ldc is kAmxPiece.
+  // Does C only pass through `tile`? Then c is room for a piece of it, of at most kAmxPanel rows
+  // and kAmxPiece columns, and ldc is kAmxPiece; `tile` is told how far apart rows are in the end.
   bool piece = false;
   // Not null, where AmxOps::rounds(): C becomes bfloat16 here instead, rows ldc apart; `c` and
   // `tile` are not used.
@@ -111,9 +111,6 @@ struct AmxOps {
 const AmxOps* amx_ops();
 // The same of bytes: on AMX, or by AVX512_VNNI.
 const AmxOps* amx_byte_ops();
-
-// Is C of so many elements so large that its lines are asked for ahead of the stores?
-inline bool amx_far(int64_t m, int64_t n) { return m * n * 4 >= 512 << 10; }
 
 inline int64_t amx_depth(int64_t k) { return round_up(std::max<int64_t>(k, 1), kAmxDepth); }
 inline int64_t amx_byte_depth(int64_t k) { return round_up(std::max<int64_t>(k, 1), 64); }

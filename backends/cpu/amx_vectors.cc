@@ -24,6 +24,7 @@ namespace {
 constexpr int64_t kTileBytes = 1024, kRowBytes = 64, kSteps = 16;  // of a tile
 constexpr int64_t kRows = 8;                   // at a time: with two vectors each, 16 sums
 constexpr int64_t kResidentBytes = 512 << 10;  // of B that stay in L2
+constexpr int64_t kFarBytes = 512 << 10;       // of C, from which on its lines are fetched ahead
 constexpr int64_t kGroup = 2048;               // most columns of a group
 constexpr int64_t kAhead = 8192;               // bytes of B fetched ahead of several rows
 constexpr int64_t kAheadOfOne = 4096;          // and of one
@@ -300,7 +301,7 @@ Problem make_problem(const Block& g, const uint8_t* a, int64_t row_bytes, int64_
           packed ? kTileBytes : kRowBytes,
           packed,
           piece,
-          !piece && amx_far(g.m, g.n)};
+          !piece && g.m * g.n * 4 >= kFarBytes};
 }
 
 }  // namespace
