@@ -95,11 +95,28 @@ TEST_F(Pool, SmallLoopsWakeNobody) {
   FAIL() << "small loops were always shared";
 }
 
+// Hits whose first part, where there are others, is held open for longer than a busy processor
+// keeps a thread waiting, so that another one comes.
+struct Waits : Hits {
+  using Hits::Hits;
+  std::atomic<int> begun{0};
+
+  static void run(void* self, int64_t begin, int64_t end) {
+    auto& w = *static_cast<Waits*>(self);
+    const bool whole = end - begin == static_cast<int64_t>(w.count.size());
+    const auto late = std::chrono::steady_clock::now() + std::chrono::milliseconds(50);
+    ++w.begun;
+    // Without giving its processor away: the others would be parked again before it comes back.
+    while (!whole && w.begun < 2 && std::chrono::steady_clock::now() < late) continue;
+    Hits::run(static_cast<Hits*>(&w), begin, end);
+  }
+};
+
 TEST_F(Pool, SmallLoopsAreSharedWithThreadsThatAreAwake) {
   for (int attempt = 0; attempt < 2000; ++attempt) {
-    Hits all(1000), small(100);
-    pool.parallel_for(1000, 1, Hits::run, &all);
-    pool.parallel_for(100, 100, Hits::run, &small);
+    Waits all(1000), small(100);
+    pool.parallel_for(1000, 1, Waits::run, &all);
+    pool.parallel_for(100, 100, Waits::run, &small);
     ASSERT_TRUE(all.each_once() && small.each_once());
     EXPECT_LE(small.calls, 9);  // an eighth of the grain, or what is left
     if (small.calls > 1) return;
