@@ -241,7 +241,7 @@ constexpr const char* kChannelScale = R"device(
 
 class LineOp : public Stage {
  public:
-  LineOp(const Region& region, const Node& node) : node_(node) {
+  LineOp(const Region& region, const Node& node, const DeviceInfo& device) : node_(node) {
     const nef_dtype t = region.input(node, 0).dtype;
     const nef_dtype out = region.output(node, 0).dtype;
     const bool softmax = node.op == NEF_OP_SOFTMAX || node.op == NEF_OP_LOG_SOFTMAX;
@@ -256,7 +256,7 @@ class LineOp : public Stage {
     const std::string text = std::string(kHead) + body(node) + (quick != nullptr ? kRegisters : "");
     lanes_ = static_cast<int64_t>(16 / backends::dtype_size(t));
     // Float32 softmax has enough on its way as it is, and more registers would make it less.
-    const std::optional<Few> few = few_lines(region);
+    const std::optional<Few> few = few_lines(region, device);
     ahead_ = !few && (is_narrow(t) || !softmax);
     const size_t bytes =
         (size_t{node.has_input(1)} + size_t{node.has_input(2)}) * backends::dtype_size(weights);
@@ -338,8 +338,8 @@ class LineOp : public Stage {
   struct Few {
     int64_t n, places, packs;
   };
-  std::optional<Few> few_lines(const Region& region) const {
-    constexpr int64_t kMostThreads = int64_t{132} * 1024;
+  std::optional<Few> few_lines(const Region& region, const DeviceInfo& device) const {
+    const int64_t most_threads = int64_t{device.processors} * 1024;
     const Value& v = region.input(node_, 0);
     Dims x;
     x.rank = v.rank();
@@ -351,7 +351,7 @@ class LineOp : public Stage {
     lay_out(x, &lines, &n, &inner);
     const Few few{n, places(n), (n / lanes_ + places(n) - 1) / places(n)};
     const bool fits = inner == 1 && n % lanes_ == 0 && few.packs <= kMostPacks;
-    return fits && lines * few.places <= kMostThreads ? std::optional(few) : std::nullopt;
+    return fits && lines * few.places <= most_threads ? std::optional(few) : std::nullopt;
   }
   // Of a multiprocessor, by the registers that a line and its weights take of a thread.
   // `weight_bytes`: what each number of a line has.
@@ -485,8 +485,9 @@ bool is_line_op(nef_op op) {
     default: return false;
   }
 }
-std::unique_ptr<Stage> line_stage(const Region& region, const Node& node) {
-  return std::make_unique<LineOp>(region, node);
+std::unique_ptr<Stage> line_stage(const Region& region, const Node& node,
+                                  const DeviceInfo& device) {
+  return std::make_unique<LineOp>(region, node, device);
 }
 
 }  // namespace nef::gpu

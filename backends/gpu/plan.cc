@@ -157,7 +157,7 @@ void Plan::add_stages(const DeviceInfo& device) {
     if (is_product(node.op)) {
       stages_.push_back(product_stage(region_, node, {}, turned(node.inputs[1])));
     } else if (is_reduction(node.op)) stages_.push_back(reduction_stage(region_, node));
-    else if (is_line_op(node.op)) stages_.push_back(line_stage(region_, node));
+    else if (is_line_op(node.op)) stages_.push_back(line_stage(region_, node, device));
     else if (is_attention(node.op)) {
       const AttentionSlices slices = slices_of(node);
       for (const Node* slice : slices) {

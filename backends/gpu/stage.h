@@ -150,7 +150,7 @@ std::unique_ptr<Stage> elementwise_stage(const Region& region, std::span<const N
 bool is_reduction(nef_op op);
 std::unique_ptr<Stage> reduction_stage(const Region& region, const Node& node);
 bool is_line_op(nef_op op);  // softmax, norms
-std::unique_ptr<Stage> line_stage(const Region& region, const Node& node);
+std::unique_ptr<Stage> line_stage(const Region& region, const Node& node, const DeviceInfo& device);
 bool is_movement(nef_op op);
 std::unique_ptr<Stage> movement_stage(const Region& region, const Node& node);
 bool is_attention(nef_op op);

@@ -22,9 +22,11 @@ Region norm_of(std::vector<int64_t> dims, nef_dtype dtype, nef_value_kind weight
   return region;
 }
 std::string text_of(std::vector<int64_t> dims, nef_dtype dtype = NEF_BFLOAT16,
-                    nef_value_kind weights = NEF_VALUE_CONSTANT) {
+                    nef_value_kind weights = NEF_VALUE_CONSTANT, int processors = 132) {
   const Region region = norm_of(std::move(dims), dtype, weights);
-  return line_stage(region, region.nodes[0])->source();
+  DeviceInfo device;
+  device.processors = processors;
+  return line_stage(region, region.nodes[0], device)->source();
 }
 bool has(const std::string& text, const char* what) { return text.find(what) != std::string::npos; }
 
@@ -44,12 +46,14 @@ TEST(Lines, FewKnownOnesHoldTheirWeights) {
 
 TEST(Lines, OthersHaveTheNextOnTheirWay) {
   const char* ahead = "kAhead = true, kHeld = false";
-  EXPECT_TRUE(has(text_of({65536, 768}), ahead));              // many
-  EXPECT_TRUE(has(text_of({NEF_DIM_UNKNOWN, 768}), ahead));    // who knows
-  EXPECT_TRUE(has(text_of({4096, 767}), ahead));               // no packs
-  EXPECT_TRUE(has(text_of({4, 16384}), ahead));                // too long
-  EXPECT_TRUE(has(text_of({4096, 768}, NEF_FLOAT32), ahead));  // sums of doubles
-  EXPECT_TRUE(has(text_of({0, 768}), ahead));                  // nothing to do
+  EXPECT_TRUE(has(text_of({65536, 768}), ahead));  // many
+  EXPECT_TRUE(
+      has(text_of({4096, 768}, NEF_BFLOAT16, NEF_VALUE_CONSTANT, 64), ahead));  // for this GPU
+  EXPECT_TRUE(has(text_of({NEF_DIM_UNKNOWN, 768}), ahead));                     // who knows
+  EXPECT_TRUE(has(text_of({4096, 767}), ahead));                                // no packs
+  EXPECT_TRUE(has(text_of({4, 16384}), ahead));                                 // too long
+  EXPECT_TRUE(has(text_of({4096, 768}, NEF_FLOAT32), ahead));                   // sums of doubles
+  EXPECT_TRUE(has(text_of({0, 768}), ahead));                                   // nothing to do
 }
 
 }  // namespace
