@@ -13,15 +13,52 @@ constexpr int64_t kDirectRows = 4;
 constexpr int64_t kDirectWork = 64 * 1024;
 constexpr int64_t kDirectWidth = 512;
 
+// Where a batch begins whose dims are walked in these steps.
+int64_t walk(int64_t batch, int rank, const int64_t* dims, const int64_t* steps) {
+  int64_t index = 0;
+  for (int i = rank - 1; i >= 0; --i) {
+    index += batch % dims[i] * steps[i];
+    batch /= dims[i];
+  }
+  return index;
+}
+
+// Matrices one after the other; `b_size` elements each of B, which may be packed.
+MatmulLayout dense(const MatmulShape& s, int64_t b_size) {
+  MatmulLayout l;
+  l.m = s.m;
+  l.n = s.n;
+  l.k = s.k;
+  l.batches = s.batches;
+  l.batch_rank = s.batch_rank;
+  l.a_row = s.a_row();
+  l.a_k = s.a_k();
+  l.b_row = s.b_row();
+  l.b_col = s.b_col();
+  l.c_row = s.n;
+  int64_t c_step = s.m * s.n;
+  for (int i = s.batch_rank - 1; i >= 0; --i) {
+    l.batch_dims[i] = s.batch_dims[i];
+    l.a_step[i] = s.a_stride[i] * s.m * s.k;
+    l.b_step[i] = s.b_stride[i] * b_size;
+    l.c_step[i] = c_step;
+    c_step *= s.batch_dims[i];
+  }
+  return l;
+}
+
+// Few rows read B once, in lines of K or of N.
+bool direct(const MatmulLayout& l) {
+  return l.m <= kDirectRows && (l.b_col == 1 || (l.b_row == 1 && l.a_k == 1));
+}
+
 }  // namespace
 
 int64_t MatmulShape::matrix(int64_t batch, const int64_t* strides) const {
-  int64_t index = 0;
-  for (int i = batch_rank - 1; i >= 0; --i) {
-    index += batch % batch_dims[i] * strides[i];
-    batch /= batch_dims[i];
-  }
-  return index;
+  return walk(batch, batch_rank, batch_dims, strides);
+}
+int64_t MatmulLayout::at(int64_t batch, const int64_t* steps) const {
+  return walk(batch, batch_rank, batch_dims, steps);
 }
 
 MatmulShape matmul_shape(const int64_t* a_dims, int a_rank, const int64_t* b_dims, int b_rank,
@@ -65,81 +102,77 @@ void BatchedGemm<T>::pack(const MatmulShape& s, const T* b, T* out) {
 }
 
 template <typename T>
-bool BatchedGemm<T>::direct(const MatmulShape& s, bool prepacked) const {
-  return !prepacked && s.m <= kDirectRows && !(s.trans_a && s.trans_b);
-}
-
-template <typename T>
-int64_t BatchedGemm<T>::pack_buffers(const MatmulShape& s) const {
-  return s.batches > 1 ? slots_ : 1;
-}
-
-template <typename T>
 size_t BatchedGemm<T>::scratch_bytes(const MatmulShape& s, bool prepacked) const {
   // Whether A is packed or B read directly hangs on exact dims; the room is always there, so that
   // the answer grows with the dims.
   int64_t elements = slots_ * gemm_a_buffer<T>(blocking_, s.m, s.k);
-  if (!prepacked) elements += pack_buffers(s) * packed_size(s);
+  if (!prepacked) elements += pack_buffers(s.batches) * packed_size(s);
   return static_cast<size_t>(elements) * sizeof(T);
 }
 
 template <typename T>
-void BatchedGemm<T>::run_direct(const MatmulShape& s, const T* a, const T* b, T* c, TileFn<T> tile,
+void BatchedGemm<T>::run_direct(const MatmulLayout& l, const T* a, const T* b, T* c, TileFn<T> tile,
                                 const void* context) const {
   const auto& ops = gemm_ops<T>();
+  const bool dots = l.b_col != 1;
   // Columns per task. Rows of B are read side by side, so they should be long; each dot product
   // reads its own row.
-  const int64_t work = std::max<int64_t>(1, s.m * s.k);
-  const int64_t narrowest = s.trans_b ? ops.nr : kDirectWidth;
+  const int64_t work = std::max<int64_t>(1, l.m * l.k);
+  const int64_t narrowest = dots ? ops.nr : kDirectWidth;
   const int64_t width = std::max(round_up(kDirectWork / work, ops.nr), narrowest);
-  const int64_t parts = ceil_div(s.n, width);
-  run_tasks(slots_, s.batches * parts, [&](int64_t, int64_t task) {
+  const int64_t parts = ceil_div(l.n, width);
+  run_tasks(slots_, l.batches * parts, [&](int64_t, int64_t task) {
     const int64_t batch = task / parts, col = task % parts * width;
-    const int64_t cols = std::min(width, s.n - col);
-    const T* a_data = a + s.a_matrix(batch) * s.m * s.k;
-    const T* b_data = b + s.b_matrix(batch) * s.k * s.n + col * s.b_col();
-    T* out = c + batch * s.m * s.n + col;
-    if (s.trans_b) {
-      ops.dots(a_data, s.a_row(), b_data, s.k, s.m, cols, s.k, out, s.n);
+    const int64_t cols = std::min(width, l.n - col);
+    const T* a_data = a + l.at(batch, l.a_step);
+    const T* b_data = b + l.at(batch, l.b_step) + col * l.b_col;
+    T* out = c + l.at(batch, l.c_step) + col;
+    if (dots) {
+      ops.dots(a_data, l.a_row, b_data, l.b_col, l.m, cols, l.k, out, l.c_row);
     } else {
-      ops.rows(a_data, s.a_row(), s.a_k(), b_data, s.n, s.m, cols, s.k, out, s.n, false);
+      ops.rows(a_data, l.a_row, l.a_k, b_data, l.b_row, l.m, cols, l.k, out, l.c_row, false);
     }
-    if (tile != nullptr) tile(context, batch * s.m, col, s.m, cols, out, s.n);
+    if (tile != nullptr) tile(context, batch * l.m, col, l.m, cols, out, l.c_row);
   });
 }
 
 template <typename T>
 void BatchedGemm<T>::run(const MatmulShape& s, const T* a, const T* b, bool prepacked, T* c,
                          TileFn<T> tile, const void* context, void* scratch) const {
-  if (s.batches == 0 || s.m == 0 || s.n == 0) return;
-  if (direct(s, prepacked)) return run_direct(s, a, b, c, tile, context);
-  const int64_t packed = packed_size(s);
+  const MatmulLayout l = dense(s, prepacked ? packed_size(s) : s.k * s.n);
+  multiply(l, a, b, prepacked, c, tile, context, scratch);
+}
+
+template <typename T>
+void BatchedGemm<T>::multiply(const MatmulLayout& l, const T* a, const T* b, bool prepacked, T* c,
+                              TileFn<T> tile, const void* context, void* scratch) const {
+  if (l.batches == 0 || l.m == 0 || l.n == 0) return;
+  if (!prepacked && direct(l)) return run_direct(l, a, b, c, tile, context);
+  const int64_t packed = packed_b_size<T>(l.k, l.n);
   T* a_buffers = static_cast<T*>(scratch);
-  T* b_buffers = a_buffers + slots_ * gemm_a_buffer<T>(blocking_, s.m, s.k);
+  T* b_buffers = a_buffers + slots_ * gemm_a_buffer<T>(blocking_, l.m, l.k);
   const auto problem = [&](int64_t batch) {
     GemmBlock<T> g;
-    g.m = s.m;
-    g.n = s.n;
-    g.k = s.k;
-    g.a = a + s.a_matrix(batch) * s.m * s.k;
-    g.a_row = s.a_row();
-    g.a_k = s.a_k();
-    g.c = c + batch * s.m * s.n;
-    g.ldc = s.n;
-    g.row0 = batch * s.m;
+    g.m = l.m;
+    g.n = l.n;
+    g.k = l.k;
+    g.a = a + l.at(batch, l.a_step);
+    g.a_row = l.a_row;
+    g.a_k = l.a_k;
+    g.c = c + l.at(batch, l.c_step);
+    g.ldc = l.c_row;
+    g.row0 = batch * l.m;
     g.tile = tile;
     g.context = context;
     g.blocking = blocking_;
     return g;
   };
-  if (s.batches < slots_ || s.batches == 1) {
-    for (int64_t batch = 0; batch < s.batches; ++batch) {
+  if (l.batches < slots_ || l.batches == 1) {
+    for (int64_t batch = 0; batch < l.batches; ++batch) {
       GemmBlock<T> g = problem(batch);
-      const int64_t matrix = s.b_matrix(batch);
-      if (prepacked) {
-        g.b = b + matrix * packed;
-      } else {
-        pack_b_parallel(b + matrix * s.k * s.n, s.b_row(), s.b_col(), s.k, s.n, b_buffers);
+      g.b = b + l.at(batch, l.b_step);
+      if (!prepacked) {
+        pack_b_parallel(g.b, l.b_row, l.b_col, l.k, l.n, b_buffers);
         g.b = b_buffers;
       }
       gemm_parallel(g, slots_, a_buffers);
@@ -147,18 +180,16 @@ void BatchedGemm<T>::run(const MatmulShape& s, const T* a, const T* b, bool prep
     return;
   }
   const auto& ops = gemm_ops<T>();
-  const bool pack_a = wants_packed_a<T>(s.m, s.n, s.a_row(), s.a_k());
-  run_tasks(slots_, s.batches, [&](int64_t slot, int64_t batch) {
+  const bool pack_a = wants_packed_a<T>(l.m, l.n, l.a_row, l.a_k);
+  run_tasks(slots_, l.batches, [&](int64_t slot, int64_t batch) {
     GemmBlock<T> g = problem(batch);
-    const int64_t matrix = s.b_matrix(batch);
-    if (prepacked) {
-      g.b = b + matrix * packed;
-    } else {
+    g.b = b + l.at(batch, l.b_step);
+    if (!prepacked) {
       T* buffer = b_buffers + slot * packed;
-      ops.pack_b(b + matrix * s.k * s.n, s.b_row(), s.b_col(), s.k, s.n, buffer);
+      ops.pack_b(g.b, l.b_row, l.b_col, l.k, l.n, buffer);
       g.b = buffer;
     }
-    if (pack_a) g.a_buffer = a_buffers + slot * gemm_a_buffer<T>(blocking_, s.m, s.k);
+    if (pack_a) g.a_buffer = a_buffers + slot * gemm_a_buffer<T>(blocking_, l.m, l.k);
     ops.block(g);
   });
 }

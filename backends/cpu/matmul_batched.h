@@ -31,6 +31,19 @@ struct MatmulShape {
   int64_t matrix(int64_t batch, const int64_t* strides) const;
 };
 
+// Where the matrices of a product lie: strides in elements, of rows and columns and per batch dim.
+// The columns of C are contiguous.
+struct MatmulLayout {
+  int64_t m = 1, n = 1, k = 1;
+  int64_t batches = 1;
+  int batch_rank = 0;
+  int64_t batch_dims[NEF_MAX_RANK];
+  int64_t a_row = 1, a_k = 1, b_row = 1, b_col = 1, c_row = 1;
+  int64_t a_step[NEF_MAX_RANK], b_step[NEF_MAX_RANK], c_step[NEF_MAX_RANK];
+
+  int64_t at(int64_t batch, const int64_t* steps) const;
+};
+
 // As numpy.matmul: a vector on the left is a row, on the right a column.
 MatmulShape matmul_shape(const int64_t* a_dims, int a_rank, const int64_t* b_dims, int b_rank,
                          bool trans_a, bool trans_b);
@@ -50,11 +63,17 @@ class BatchedGemm {
   // `b` is packed when `prepacked`. `tile` sees rows counted over all batches.
   void run(const MatmulShape& s, const T* a, const T* b, bool prepacked, T* c, TileFn<T> tile,
            const void* context, void* scratch) const;
+  // Wherever the matrices lie, with the scratch of dense ones.
+  void run(const MatmulLayout& l, const T* a, const T* b, T* c, void* scratch) const {
+    multiply(l, a, b, false, c, nullptr, nullptr, scratch);
+  }
 
  private:
-  bool direct(const MatmulShape& s, bool prepacked) const;
-  int64_t pack_buffers(const MatmulShape& s) const;
-  void run_direct(const MatmulShape& s, const T* a, const T* b, T* c, TileFn<T> tile,
+  int64_t pack_buffers(int64_t batches) const { return batches > 1 ? slots_ : 1; }
+  // Of `b` packed the steps are what counts.
+  void multiply(const MatmulLayout& l, const T* a, const T* b, bool prepacked, T* c, TileFn<T> tile,
+                const void* context, void* scratch) const;
+  void run_direct(const MatmulLayout& l, const T* a, const T* b, T* c, TileFn<T> tile,
                   const void* context) const;
 
   GemmBlocking blocking_;

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Einsum: two float operands become a batched product over permuted copies, all else one loop.
+// Einsum: two float operands become a batched product, read and written where they lie as long as
+// rows, columns and the sum have a stride each, else through permuted copies; all else is one loop.
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
+#include <span>
 #include <type_traits>
 
 #include "backends/cpu/gemm_tasks.h"
@@ -105,18 +108,38 @@ struct Strides {
 template <typename T>
 void gather(const T* src, const std::vector<int>& order, const int64_t* sizes,
             const Strides& strides, T* dst) {
-  int64_t count = 1;
-  for (int label : order) count *= sizes[label];
-  parallel_for(count, kLoopGrain, [&](int64_t begin, int64_t end) {
+  int64_t lines = 1;
+  const int64_t length = order.empty() ? 1 : sizes[order.back()];
+  const int64_t step = order.empty() ? 1 : strides.by_label[order.back()];
+  for (size_t a = 0; a + 1 < order.size(); ++a) lines *= sizes[order[a]];
+  const int64_t grain = std::max<int64_t>(1, kLoopGrain / std::max<int64_t>(1, length));
+  parallel_for(lines, grain, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       int64_t rest = i, offset = 0;
-      for (size_t a = order.size(); a-- > 0;) {
-        offset += rest % sizes[order[a]] * strides.by_label[order[a]];
-        rest /= sizes[order[a]];
+      for (size_t a = order.size(); a-- > 1;) {
+        offset += rest % sizes[order[a - 1]] * strides.by_label[order[a - 1]];
+        rest /= sizes[order[a - 1]];
       }
-      dst[i] = src[offset];
+      T* line = dst + i * length;
+      for (int64_t j = 0; j < length; ++j) line[j] = src[offset + j * step];
     }
   });
+}
+
+// The labels of one side of a product, or of its sum, walked as one axis: its stride, or nothing
+// where it takes several.
+std::optional<int64_t> one_stride(std::span<const int> labels, const int64_t* sizes,
+                                  const Strides& strides) {
+  std::optional<int64_t> stride;
+  int64_t next = 0;  // what a step of the label in front has to be
+  for (size_t i = labels.size(); i-- > 0;) {
+    const int64_t size = sizes[labels[i]], step = strides.by_label[labels[i]];
+    if (size == 1) continue;
+    if (stride && step != next) return std::nullopt;
+    if (!stride) stride = step;
+    next = step * size;
+  }
+  return stride.value_or(1);
 }
 
 template <typename T>
@@ -191,7 +214,6 @@ class EinsumPrepared final : public Prepared {
     for (int label = 0; label < equation_.labels; ++label) {
       if (!has(equation_.output, label)) depth.push_back(label);
     }
-    counts_ = {batch.size(), rows.size(), cols.size(), depth.size()};
     const auto join = [](std::vector<int> x, const std::vector<int>& y, const std::vector<int>& z) {
       x.insert(x.end(), y.begin(), y.end());
       x.insert(x.end(), z.begin(), z.end());
@@ -199,8 +221,11 @@ class EinsumPrepared final : public Prepared {
     };
     a_order_ = join(batch, rows, depth);
     b_order_ = join(batch, depth, cols);
-    b_swapped_ = join(batch, cols, depth);
     c_order_ = join(batch, rows, cols);
+    batch_ = std::move(batch);
+    rows_ = std::move(rows);
+    cols_ = std::move(cols);
+    depth_ = std::move(depth);
   }
 
   Sizes sizes(const Tensor* values) const {
@@ -230,21 +255,17 @@ class EinsumPrepared final : public Prepared {
     return s;
   }
 
+  static int64_t span_of(const std::vector<int>& labels, const Sizes& n) {
+    int64_t total = 1;
+    for (int label : labels) total *= n[label];
+    return total;
+  }
   MatmulShape product_shape(const Sizes& n) const {
-    const auto span = [&](size_t from, size_t count, const std::vector<int>& order) {
-      int64_t total = 1;
-      for (size_t i = from; i < from + count; ++i) total *= n[order[i]];
-      return total;
-    };
     MatmulShape s;
-    s.batches = span(0, counts_[0], a_order_);
-    s.m = span(counts_[0], counts_[1], a_order_);
-    s.k = span(counts_[0] + counts_[1], counts_[3], a_order_);
-    s.n = span(counts_[0] + counts_[3], counts_[2], b_order_);
-    s.batch_rank = 1;
-    s.batch_dims[0] = s.batches;
-    s.a_stride[0] = s.b_stride[0] = 1;
-    s.b_matrices = s.batches;
+    s.batches = span_of(batch_, n);
+    s.m = span_of(rows_, n);
+    s.k = span_of(depth_, n);
+    s.n = span_of(cols_, n);
     return s;
   }
 
@@ -261,7 +282,10 @@ class EinsumPrepared final : public Prepared {
     p.a = layout.take<T>(s.batches * s.m * s.k);
     p.b = layout.take<T>(s.batches * s.k * s.n);
     p.c = layout.take<T>(s.batches * s.m * s.n);
-    p.gemm = layout.take<char>(static_cast<int64_t>(gemm_.scratch_bytes(s, false)));
+    MatmulShape swapped = s;
+    std::swap(swapped.m, swapped.n);
+    p.gemm = layout.take<char>(static_cast<int64_t>(
+        std::max(gemm_.scratch_bytes(s, false), gemm_.scratch_bytes(swapped, false))));
     return p;
   }
 
@@ -276,42 +300,87 @@ class EinsumPrepared final : public Prepared {
     return static_cast<const T*>(data);
   }
 
-  // Is the operand already stored densely in this order of labels?
-  static bool dense(const std::vector<int>& order, const Sizes& n, const Strides& strides) {
-    int64_t expected = 1;
+  // Strides of labels that are stored densely in this order.
+  static Strides dense(const std::vector<int>& order, const Sizes& n) {
+    Strides s;
+    s.by_label.fill(0);
+    int64_t stride = 1;
     for (size_t i = order.size(); i-- > 0;) {
-      if (n[order[i]] != 1 && strides.by_label[order[i]] != expected) return false;
-      expected *= n[order[i]];
+      s.by_label[order[i]] = stride;
+      stride *= n[order[i]];
     }
-    return true;
+    return s;
   }
 
-  void multiply(const Sizes& n, const T* const* data, const Strides* strides, const Pieces& p,
+  // One matrix of a product in place, its rows and columns by one stride each.
+  struct Place {
+    int64_t row, col;
+  };
+  static std::optional<Place> in_place(const std::vector<int>& rows, const std::vector<int>& cols,
+                                       const Sizes& n, const Strides& strides) {
+    const auto row = one_stride(rows, n.data(), strides), col = one_stride(cols, n.data(), strides);
+    if (!row || !col) return std::nullopt;
+    return Place{*row, *col};
+  }
+  // As above, by a copy if need be.
+  Place placed(const std::vector<int>& rows, const std::vector<int>& cols,
+               const std::vector<int>& order, const Sizes& n, const T** data, Strides* strides,
+               T* copy) const {
+    if (const auto place = in_place(rows, cols, n, *strides)) return *place;
+    gather(*data, order, n.data(), *strides, copy);
+    *data = copy;
+    *strides = dense(order, n);
+    return *in_place(rows, cols, n, *strides);
+  }
+
+  void multiply(const Sizes& n, const T* const* data, const Strides* given, const Pieces& p,
                 T* out) const {
     if constexpr (kProducts) {
-      MatmulShape s = product_shape(n);
-      const T* a = data[0];
-      const T* b = data[1];
-      if (!dense(a_order_, n, strides[0])) {
-        gather(a, a_order_, n.data(), strides[0], p.a);
-        a = p.a;
+      const T *a = data[0], *b = data[1];
+      Strides sa = given[0], sb = given[1], sc = dense(equation_.output, n);
+      const Place pa = placed(rows_, depth_, a_order_, n, &a, &sa, p.a);
+      const Place pb = placed(depth_, cols_, b_order_, n, &b, &sb, p.b);
+      std::optional<Place> pc = in_place(rows_, cols_, n, sc);
+      const bool copied = !pc || (pc->row != 1 && pc->col != 1);
+      T* c = copied ? p.c : out;
+      if (copied) {
+        sc = dense(c_order_, n);
+        pc = in_place(rows_, cols_, n, sc);
       }
-      if (dense(b_swapped_, n, strides[1])) {
-        s.trans_b = true;
-      } else if (!dense(b_order_, n, strides[1])) {
-        gather(b, b_order_, n.data(), strides[1], p.b);
-        b = p.b;
+      const MatmulShape s = product_shape(n);
+      MatmulLayout l;
+      l.m = s.m;
+      l.n = s.n;
+      l.k = s.k;
+      l.batches = s.batches;
+      l.a_row = pa.row;
+      l.a_k = pa.col;
+      l.b_row = pb.row;
+      l.b_col = pb.col;
+      l.c_row = pc->row;
+      l.batch_rank = static_cast<int>(batch_.size());
+      for (size_t i = 0; i < batch_.size(); ++i) {
+        l.batch_dims[i] = n[batch_[i]];
+        l.a_step[i] = sa.by_label[batch_[i]];
+        l.b_step[i] = sb.by_label[batch_[i]];
+        l.c_step[i] = sc.by_label[batch_[i]];
       }
-      Strides back;  // of the product's labels in p.c
-      int64_t stride = 1;
-      for (size_t i = c_order_.size(); i-- > 0;) {
-        back.by_label[c_order_[i]] = stride;
-        stride *= n[c_order_[i]];
+      if (pc->col == 1) {
+        gemm_.run(l, a, b, c, p.gemm);
+      } else {
+        l.c_row = pc->col;
+        gemm_.run(swapped(l), b, a, c, p.gemm);
       }
-      const bool in_order = dense(equation_.output, n, back);
-      gemm_.run(s, a, b, false, in_order ? out : p.c, nullptr, nullptr, p.gemm);
-      if (!in_order) gather(p.c, equation_.output, n.data(), back, out);
+      if (copied) gather(c, equation_.output, n.data(), sc, out);
     }
+  }
+  // c' = b' a'.
+  static MatmulLayout swapped(MatmulLayout l) {
+    std::swap(l.m, l.n);
+    std::swap(l.a_row, l.b_col);
+    std::swap(l.a_k, l.b_row);
+    std::swap(l.a_step, l.b_step);
+    return l;
   }
 
   // Any number of operands: for each output element, the sum over all other labels.
@@ -372,8 +441,8 @@ class EinsumPrepared final : public Prepared {
   int64_t slots_;
   Gemm gemm_;
   bool narrow_;
-  std::array<size_t, 4> counts_{};  // batch, row, column and depth labels
-  std::vector<int> a_order_, b_order_, b_swapped_, c_order_;
+  std::vector<int> batch_, rows_, cols_, depth_;  // labels of a product of two
+  std::vector<int> a_order_, b_order_, c_order_;
 };
 
 class EinsumKernel final : public Kernel {

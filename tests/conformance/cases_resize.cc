@@ -102,7 +102,21 @@ void add_einsum(CaseList& out) {
                                 {"ij,jk,kl->il", {{2, 3}, {3, 4}, {4, 5}}},
                                 {"ij,jk->ik", {{3, 0}, {0, 5}}},
                                 {"bqhd,bkhd->bhqk", {{1, 33, 2, 16}, {1, 17, 2, 16}}},
-                                {" i j , j k -> i k ", {{2, 3}, {3, 2}}}};
+                                {" i j , j k -> i k ", {{2, 3}, {3, 2}}},
+                                // Operands and results in place, transposed, and through copies.
+                                {"bhst,bthd->bshd", {{2, 3, 9, 19}, {2, 19, 3, 16}}},
+                                {"ij,jk->ki", {{3, 4}, {4, 5}}},
+                                {"bij,bjk->bki", {{2, 9, 7}, {2, 7, 11}}},
+                                {"abij,cdij->abcd", {{2, 3, 4, 5}, {3, 2, 4, 5}}},
+                                {"aibj,jbk->kia", {{3, 4, 2, 5}, {5, 2, 6}}},
+                                {"ij,kj->i", {{5, 6}, {7, 6}}},
+                                {"iij,jk->ik", {{4, 4, 5}, {5, 3}}},
+                                {"bij,j->bi", {{2, 9, 7}, {7}}},
+                                {"bi,bi->b", {{5, 6}, {5, 6}}},
+                                {"i,jki->kj", {{6}, {3, 4, 6}}},
+                                {"...ij,...jk->...ik", {{2, 1, 7, 4}, {1, 3, 4, 5}}},
+                                {"bhst,bthd->bshd", {{2, 3, 0, 4}, {2, 4, 3, 5}}},
+                                {"aibj,jbk->kia", {{3, 4, 0, 5}, {5, 0, 6}}}};
   for (nef_dtype t : allowed_dtypes(NEF_OP_EINSUM)) {
     for (const Equation& e : equations) {
       std::vector<Tensor> inputs;
