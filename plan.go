@@ -18,6 +18,8 @@ type Plan struct {
 	Nodes       int      `json:"nodes"`        // after optimisation
 	Transfers   int      `json:"transfers"`    // copies between devices in a run
 	PackedBytes int64    `json:"packed_bytes"` // of weights in the layout of their kernels
+	// Of constants that were computed from others while compiling; those of the graph itself are not in it.
+	ComputedBytes int64 `json:"computed_bytes"`
 
 	// The memory of a run, for the sizes of the last one; zero before the first.
 	Arenas      []Arena `json:"arenas"`
@@ -162,11 +164,12 @@ func (p *Plan) String() string {
 		out.WriteString(strings.TrimRight(line.String(), " ") + "\n")
 	}
 	if len(p.Arenas) == 0 {
-		fmt.Fprintf(&out, "arena known after the first run   transfers %d", p.Transfers)
-		return out.String()
+		out.WriteString("arena known after the first run")
+	} else {
+		fmt.Fprintf(&out, "arena %sB (sum of values %sB)", quantity(float64(p.ArenaBytes)), quantity(float64(p.SumOfValues)))
 	}
-	fmt.Fprintf(&out, "arena %sB (sum of values %sB)   transfers %d", quantity(float64(p.ArenaBytes)),
-		quantity(float64(p.SumOfValues)), p.Transfers)
+	fmt.Fprintf(&out, "   packed weights %sB   computed constants %sB   transfers %d", quantity(float64(p.PackedBytes)),
+		quantity(float64(p.ComputedBytes)), p.Transfers)
 	return out.String()
 }
 

@@ -351,6 +351,7 @@ std::shared_ptr<const Program> compile(std::shared_ptr<const Graph> graph, Optio
     optimise_graph(optimised, options, env);
     p->graph = std::make_shared<const Graph>(std::move(optimised));
   }
+  ir::free_spare_buffers();  // constants on the way to others: no run asks for their sizes
   p->regions = form_regions(*p->graph, options, env);
   Placer placer(*p->graph, p->options, env, banned);
 

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <memory>
+#include <unordered_set>
 
 #include "engine/compile/region_desc.h"
+#include "engine/ir/buffer.h"
 #include "engine/ir/error.h"
 #include "engine/runtime/program.h"
 
@@ -77,6 +79,33 @@ cJSON* regions_json(const compile::Program& p) {
   return regions;
 }
 
+using Buffers = std::unordered_set<const ir::Buffer*>;
+
+// Constants of a graph and of its blocks, which are nested only so deep.
+void add_constants(const ir::Graph& graph, Buffers& out) {
+  for (size_t i = 0; i < graph.constant_count(); ++i) {
+    out.insert(graph.constant_data(graph.constant_value(i)).get());
+  }
+  for (ir::NodeId n = 0; graph.has_blocks() && n < graph.node_count(); ++n) {
+    for (const ir::Graph::Block& block : graph.blocks(n)) add_constants(*block, out);
+  }
+}
+
+// Of constants that the optimiser made: they take memory as long as the program does.
+double computed_bytes(const compile::Program& p) {
+  Buffers given, now;
+  add_constants(*p.source, given);
+  add_constants(*p.graph, now);
+  double bytes = 0;
+  for (const ir::Buffer* buffer : now) {
+    if (!given.contains(buffer)) bytes += static_cast<double>(buffer->bytes());
+  }
+  for (const auto& [region, blocks] : p.blocks) {
+    for (const auto& block : blocks) bytes += computed_bytes(*block);
+  }
+  return bytes;
+}
+
 }  // namespace
 
 std::string plan_json(const compile::Program& p, const Binding* binding) {
@@ -86,6 +115,7 @@ std::string plan_json(const compile::Program& p, const Binding* binding) {
   cJSON_AddNumberToObject(root.get(), "source_nodes", static_cast<double>(p.source->node_count()));
   cJSON_AddNumberToObject(root.get(), "transfers", p.transfer_count);
   cJSON_AddNumberToObject(root.get(), "packed_bytes", static_cast<double>(p.packed_bytes));
+  cJSON_AddNumberToObject(root.get(), "computed_bytes", computed_bytes(p));
   if (binding == nullptr) return print(root);
   double arena = 0, sum = 0;
   cJSON* arenas = cJSON_AddArrayToObject(root.get(), "arenas");
