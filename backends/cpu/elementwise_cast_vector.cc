@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The conversions worth vectors: floats of 16 and 8 bits and int32 from and to float32, narrow
-// integers to float32.
+// The conversions worth vectors: floats of 16 and 8 bits, int32 and bytes from and to float32.
 #include "backends/cpu/targets.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -59,6 +58,14 @@ struct FromByte {
   template <class D, class V>
   static HWY_INLINE hn::Vec<D> apply(D d, V v) {
     return hn::ConvertTo(d, hn::PromoteTo(hn::RebindToSigned<D>(), v));
+  }
+};
+// Saturates, and NaN gives 0, in either step.
+struct ToByte {
+  template <class D, class V>
+  static HWY_INLINE hn::Vec<D> apply(D d, V v) {
+    const hn::RebindToSigned<hn::DFromV<V>> di;
+    return hn::DemoteTo(d, ToInt32::apply(di, v));
   }
 };
 struct FromBfloat16 {
@@ -210,6 +217,8 @@ TileFn vector_cast(nef_dtype from, nef_dtype to) {
       case NEF_FLOAT16: return map_cast<float, Half, ToFloat16>;
       case NEF_BFLOAT16: return map_cast<float, uint16_t, ToBfloat16>;
       case NEF_INT32: return map_cast<float, int32_t, ToInt32>;
+      case NEF_UINT8: return map_cast<float, uint8_t, ToByte>;
+      case NEF_INT8: return map_cast<float, int8_t, ToByte>;
       case NEF_FLOAT64: return map_cast<float, double, Promote>;
       case NEF_FLOAT8_E4M3FN: return to_float8<backends::E4M3>;
       case NEF_FLOAT8_E5M2: return to_float8<backends::E5M2>;

@@ -28,11 +28,16 @@ void run_gather(const Call& c) {
   if (y.count == 0) return;
   IndexFault fault("Gather", axis, n);
   const auto copy_all = [&](auto copy_one) {
-    parallel_for(outer * m, copy_grain(block), [&](int64_t begin, int64_t end) {
-      for (int64_t u = begin; u < end; ++u) {
-        const int64_t i = fault.check(int_at(indices, u % m));
-        if (i >= 0) copy_one(u, u / m * n + i);
-      }
+    with_int_type(indices.dtype, [&]<class I>(I) {
+      const auto* index = reinterpret_cast<const I*>(indices.data);
+      parallel_for(outer * m, copy_grain(block), [&](int64_t begin, int64_t end) {
+        int64_t row = begin / m * n, k = begin % m;
+        for (int64_t u = begin; u < end; ++u) {
+          const int64_t i = fault.check(static_cast<int64_t>(index[k]));
+          if (i >= 0) copy_one(u, row + i);
+          if (++k == m) row += n, k = 0;
+        }
+      });
     });
   };
   if (block == x.element_size()) {

@@ -118,14 +118,25 @@ template <typename T>
 void divide_plane(const Window& w, bool include_pad, T* y) {
   const int last = w.rank - 1;
   const int64_t width = w.out[last];
+  const auto is_whole = [&](int64_t j) {
+    return counted(w, last, j, include_pad) == w.kernel[last];
+  };
+  int64_t begin = 0, end = width;  // windows that count in whole; the rest is at the edges
+  while (begin < end && !is_whole(begin)) ++begin;
+  while (end > begin && !is_whole(end - 1)) --end;
   for (int64_t row = 0; row < w.out_count / std::max<int64_t>(1, width); ++row) {
     int64_t out[NEF_MAX_RANK];
     unflatten(row, w.out, last, out);
     int64_t outer = 1;
     for (int d = 0; d < last; ++d) outer *= counted(w, d, out[d], include_pad);
-    for (int64_t j = 0; j < width; ++j) {
-      y[row * width + j] /= static_cast<T>(outer * counted(w, last, j, include_pad));
-    }
+    T* line = y + row * width;
+    const auto divide = [&](int64_t j) {
+      line[j] /= static_cast<T>(outer * counted(w, last, j, include_pad));
+    };
+    for (int64_t j = 0; j < begin; ++j) divide(j);
+    for (int64_t j = end; j < width; ++j) divide(j);
+    const T whole = static_cast<T>(outer * w.kernel[last]);
+    for (int64_t j = begin; j < end; ++j) line[j] /= whole;
   }
 }
 

@@ -92,6 +92,14 @@ void quantize_fast(const View& x, const View& scale, const View* zero, const Qua
   float xs[kChunk], scales[kChunk], zeros[kChunk] = {};
   for_runs(q, begin, end, [&](int64_t at, int64_t n, int64_t s, int64_t step) {
     load_chunk(x, at, 1, n, 0, xs);
+    if constexpr (sizeof(T) == 1) {
+      if (step == 0) {
+        const double z = zero == nullptr ? 0 : number_at(*zero, s);
+        quant_round_ops().to_bytes<T>()(xs, n, static_cast<float>(number_at(scale, s)),
+                                        static_cast<float>(z), y + at);
+        return;
+      }
+    }
     load_chunk(scale, s, step, n, 1, scales);
     if (zero != nullptr) load_chunk(*zero, s, step, n, 0, zeros);
     round_chunk<T>(xs, scales, zeros, n, y + at);

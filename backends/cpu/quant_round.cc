@@ -17,10 +17,10 @@ namespace {  // units share the target's namespace
 using D = hn::CappedTag<float, 16>;
 using V = hn::Vec<D>;
 
-void to_uint8(const float* HWY_RESTRICT x, int64_t n, float scale, float zero,
-              uint8_t* HWY_RESTRICT y) {
+template <class T>
+void to_bytes(const float* HWY_RESTRICT x, int64_t n, float scale, float zero, T* HWY_RESTRICT y) {
   const D d;
-  const hn::Rebind<uint8_t, D> du8;
+  const hn::Rebind<T, D> dt;
   const hn::RebindToSigned<D> di;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   // Beyond every zero point and integer of the type.
@@ -29,13 +29,13 @@ void to_uint8(const float* HWY_RESTRICT x, int64_t n, float scale, float zero,
     V q = hn::Div(v, s);
     q = hn::IfThenZeroElse(hn::IsNaN(q), q);
     q = hn::Max(hn::Neg(limit), hn::Min(q, limit));
-    return hn::DemoteTo(du8, hn::ConvertTo(di, hn::Add(hn::Round(q), z)));
+    return hn::DemoteTo(dt, hn::ConvertTo(di, hn::Add(hn::Round(q), z)));
   };
   int64_t i = 0;
-  for (; i + lanes <= n; i += lanes) hn::StoreU(round(hn::LoadU(d, x + i)), du8, y + i);
+  for (; i + lanes <= n; i += lanes) hn::StoreU(round(hn::LoadU(d, x + i)), dt, y + i);
   if (i == n) return;
   const size_t rest = static_cast<size_t>(n - i);
-  hn::StoreN(round(hn::LoadN(d, x + i, rest)), du8, y + i, rest);
+  hn::StoreN(round(hn::LoadN(d, x + i, rest)), dt, y + i, rest);
 }
 
 void range(const float* HWY_RESTRICT x, int64_t n, float* low, float* high) {
@@ -62,7 +62,7 @@ void range(const float* HWY_RESTRICT x, int64_t n, float* low, float* high) {
 }
 
 const QuantRoundOps& ops() {
-  static const QuantRoundOps table = {to_uint8, range};
+  static const QuantRoundOps table = {to_bytes<uint8_t>, to_bytes<int8_t>, range};
   return table;
 }
 
