@@ -12,6 +12,7 @@
 #include "backends/cpu/elementwise_each-inl.h"
 #include "backends/cpu/elementwise_tiles.h"
 #include "backends/cpu/math-inl.h"
+#include "backends/cpu/math_inverse-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace nef::cpu {
@@ -51,6 +52,14 @@ NEF_MATH(Erf, erf(d, x))
 NEF_MATH(Gelu, gelu(d, x))
 NEF_MATH(GeluTanh, gelu_tanh(d, x))
 NEF_MATH(Sigmoid, sigmoid(d, x))
+NEF_MATH(Sinh, sinh(d, x))
+NEF_MATH(Cosh, cosh(d, x))
+NEF_MATH(Asin, asin(d, x))
+NEF_MATH(Acos, acos(d, x))
+NEF_MATH(Atan, atan(d, x))
+NEF_MATH(Asinh, asinh(d, x))
+NEF_MATH(Acosh, acosh(d, x))
+NEF_MATH(Atanh, atanh(d, x))
 NEF_MATH(Silu, hn::Mul(x, sigmoid(d, hn::Mul(x, hn::Set(d, p)))))
 NEF_MATH(Elu, hn::IfThenElse(hn::Ge(x, hn::Zero(d)), x, hn::Mul(hn::Set(d, p), expm1(d, x))))
 // gamma x for x > 0, else gamma alpha (e^x - 1).
@@ -149,6 +158,14 @@ TileFn math_fn(TileOp op) {
     case TileOp::kSelu: return map_math<Selu>;
     case TileOp::kSoftplus: return map_math<Softplus>;
     case TileOp::kMish: return map_math<Mish>;
+    case TileOp::kSinh: return map_math<Sinh>;
+    case TileOp::kCosh: return map_math<Cosh>;
+    case TileOp::kAsin: return map_math<Asin>;
+    case TileOp::kAcos: return map_math<Acos>;
+    case TileOp::kAtan: return map_math<Atan>;
+    case TileOp::kAsinh: return map_math<Asinh>;
+    case TileOp::kAcosh: return map_math<Acosh>;
+    case TileOp::kAtanh: return map_math<Atanh>;
     case TileOp::kSin: return map_sine<0>;
     case TileOp::kCos: return map_sine<1>;
     default: return nullptr;

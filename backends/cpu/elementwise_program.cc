@@ -22,7 +22,7 @@ double cost_of(TileOp op) {
     case TileOp::kPow: return 10;
     case TileOp::kMod:
     case TileOp::kFMod:
-    case TileOp::kTan:
+    case TileOp::kTan: return 8;
     case TileOp::kAsin:
     case TileOp::kAcos:
     case TileOp::kAtan:
@@ -30,7 +30,7 @@ double cost_of(TileOp op) {
     case TileOp::kAcosh:
     case TileOp::kAtanh:
     case TileOp::kSinh:
-    case TileOp::kCosh: return 8;
+    case TileOp::kCosh:
     case TileOp::kGelu:
     case TileOp::kErf:
     case TileOp::kMish: return 1.5;

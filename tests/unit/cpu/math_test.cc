@@ -50,6 +50,14 @@ const Function kFunctions[] = {
     {"mish", TileOp::kMish, mish, 5, -60, 3e38f},
     {"gelu", TileOp::kGelu, gelu, 16, -4, 3e38f},
     {"gelu_tanh", TileOp::kGeluTanh, gelu_tanh, 24, -4, 3e38f},
+    {"sinh", TileOp::kSinh, std::sinh, 2.4, -kAll, kAll},
+    {"cosh", TileOp::kCosh, std::cosh, 1.8, -kAll, kAll},
+    {"asin", TileOp::kAsin, std::asin, 2.4, -kAll, kAll},
+    {"acos", TileOp::kAcos, std::acos, 1.2, -kAll, kAll},
+    {"atan", TileOp::kAtan, std::atan, 2.2, -kAll, kAll},
+    {"asinh", TileOp::kAsinh, std::asinh, 2.7, -kAll, kAll},
+    {"acosh", TileOp::kAcosh, std::acosh, 2.4, -kAll, kAll},
+    {"atanh", TileOp::kAtanh, std::atanh, 2.7, -kAll, kAll},
 };
 
 // One float32 in 9973 of all, and both ends.
