@@ -116,6 +116,40 @@ void copy_transposed(char* dst, const StridedView& view, int t, size_t element_s
   });
 }
 
+// Are the last dims those of two or three planes that become one line?
+bool interleaves(const StridedView& view) {
+  const int last = view.rank - 1;
+  return last >= 1 && view.dims[last] <= 3 && view.steps[last - 1] == 1;
+}
+
+template <class T, int kPlanes>
+void interleave(T* dst, const T* src, int64_t step, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) {
+    for (int plane = 0; plane < kPlanes; ++plane) dst[i * kPlanes + plane] = src[i + plane * step];
+  }
+}
+
+template <class T>
+void copy_interleaved(T* dst, const StridedView& view) {
+  const int last = view.rank - 1;
+  const int64_t planes = view.dims[last], step = view.steps[last], length = view.dims[last - 1];
+  const int64_t segment = std::min<int64_t>(length, kBlockBytes);
+  const int64_t segments = (length + segment - 1) / segment;
+  const int64_t lines = count_of(view) / (planes * length);
+  const auto* src = reinterpret_cast<const T*>(view.data);
+  const size_t bytes = static_cast<size_t>(segment * planes) * sizeof(T);
+  parallel_for(lines * segments, copy_grain(bytes), [&](int64_t begin, int64_t end) {
+    Odometer line(view, last - 1, begin / segments);
+    for (int64_t u = begin; u < end; ++u) {
+      const int64_t from = u % segments * segment, n = std::min(segment, length - from);
+      T* to = dst + (u / segments * length + from) * planes;
+      if (planes == 2) interleave<T, 2>(to, src + line.offset() + from, step, n);
+      else interleave<T, 3>(to, src + line.offset() + from, step, n);
+      if (u % segments == segments - 1) line.next();
+    }
+  });
+}
+
 }  // namespace
 
 int64_t copy_grain(size_t row_bytes) {
@@ -127,8 +161,10 @@ void copy_view(char* dst, const StridedView& view, size_t element_size) {
   const StridedView merged = merge(view);
   const int t = transposed_dim(merged);
   if (t >= 0) return copy_transposed(dst, merged, t, element_size);
-  with_bits_type(element_size,
-                 [&]<class T>(T) { copy_by_rows(reinterpret_cast<T*>(dst), merged); });
+  with_bits_type(element_size, [&]<class T>(T) {
+    if (interleaves(merged)) copy_interleaved(reinterpret_cast<T*>(dst), merged);
+    else copy_by_rows(reinterpret_cast<T*>(dst), merged);
+  });
 }
 
 void copy_bytes(char* dst, const char* src, size_t bytes) {

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transposes of every element size, with whole blocks, tails and steps that are no dense matrix's.
+// Transposes of every element size, with whole blocks, tails and steps that are no dense matrix's;
+// planes that become one line.
 #include <gtest/gtest.h>
 
 #include <numeric>
 #include <vector>
 
+#include "backends/cpu/copy.h"
 #include "backends/cpu/transpose_kernels.h"
 #include "tests/unit/cpu/each_target.h"
+#include "tests/unit/cpu/region_runner.h"
 
 namespace nef::cpu {
 namespace {
@@ -45,6 +48,44 @@ TEST(Copy, TransposesWholeBlocksAndTails) {
       }
     }
   });
+}
+
+// Images of planes, `gap` elements apart, become images of pixels.
+template <class T>
+void check_planes(int64_t images, int64_t planes, int64_t length, int64_t gap) {
+  const int64_t step = length + gap;
+  std::vector<T> src(static_cast<size_t>(images * planes * step + 1));
+  std::iota(src.begin(), src.end(), T{1});
+  StridedView view;
+  view.data = reinterpret_cast<const char*>(src.data());
+  view.push(images, planes * step);
+  view.push(length, 1);
+  view.push(planes, step);
+  const int64_t count = images * length * planes;
+  std::vector<T> dst(static_cast<size_t>(count + 1), T{0});
+  copy_view(reinterpret_cast<char*>(dst.data()), view, sizeof(T));
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t image = i / planes / length, pixel = i / planes % length, plane = i % planes;
+    ASSERT_EQ(dst[i], src[(image * planes + plane) * step + pixel])
+        << sizeof(T) << " bytes, " << images << " x " << planes << " x " << length << ", at " << i;
+  }
+  EXPECT_EQ(dst[count], T{0});
+}
+
+TEST(Copy, PlanesBecomeOneLine) {
+  cpu_test::start_backend();
+  for (const int64_t images : {0, 1, 3}) {
+    for (const int64_t planes : {1, 2, 3, 4}) {
+      for (const int64_t length : {0, 1, 2, 31, 1024, 2500}) {
+        for (const int64_t gap : {0, 5}) {
+          check_planes<uint8_t>(images, planes, length, gap);
+          check_planes<uint16_t>(images, planes, length, gap);
+          check_planes<uint32_t>(images, planes, length, gap);
+          check_planes<uint64_t>(images, planes, length, gap);
+        }
+      }
+    }
+  }
 }
 
 }  // namespace
