@@ -210,9 +210,15 @@ void dequantize_fast(const Load& load, const View& scale, const View* zero, cons
   float xs[kChunk] = {}, scales[kChunk], zeros[kChunk] = {};
   for_runs(q, begin, end, [&](int64_t at, int64_t n, int64_t s, int64_t step) {
     load(at, n, xs);
-    load_chunk(scale, s, step, n, 1, scales);
-    if (zero != nullptr) load_chunk(*zero, s, step, n, 0, zeros);
-    for (int64_t i = 0; i < kChunk; ++i) xs[i] = (xs[i] - zeros[i]) * scales[i];
+    if (step == 0) {
+      const auto by = static_cast<float>(number_at(scale, s));
+      const auto centre = zero == nullptr ? 0 : static_cast<float>(number_at(*zero, s));
+      for (int64_t i = 0; i < kChunk; ++i) xs[i] = (xs[i] - centre) * by;
+    } else {
+      load_chunk(scale, s, step, n, 1, scales);
+      if (zero != nullptr) load_chunk(*zero, s, step, n, 0, zeros);
+      for (int64_t i = 0; i < kChunk; ++i) xs[i] = (xs[i] - zeros[i]) * scales[i];
+    }
     store_floats(y.dtype, xs, n, y.data, at);
   });
 }
@@ -239,8 +245,9 @@ void run_dequantize(const Call& c) {
   }
   with_int_type(x.dtype, [&]<class X>(X) {
     const auto* numbers = reinterpret_cast<const X*>(x.data);
+    const TileFn widen = find_cast_fn(x.dtype, NEF_FLOAT32);
     apply(fast, [=](int64_t at, int64_t n, float* out) {
-      for (int64_t i = 0; i < n; ++i) out[i] = static_cast<float>(numbers[at + i]);
+      widen({out, {numbers + at}, static_cast<size_t>(n), 0, 0});
     });
   });
 }
