@@ -17,8 +17,8 @@ const (
 	// Exact keeps float32 in float32. It is the default.
 	Exact Precision = C.NEF_PRECISION_EXACT
 	// Fast allows bfloat16 products with float32 sums in contractions of float32, and takes
-	// subnormal numbers as zero. The CPU makes use of it where it has AMX and multiplies exactly
-	// elsewhere; the plan names the kernels.
+	// subnormal numbers as zero. The CPU makes use of it where it has AMX or AVX512_BF16 and multiplies
+	// exactly elsewhere; the plan names the kernels.
 	Fast Precision = C.NEF_PRECISION_FAST
 )
 
