@@ -391,18 +391,20 @@ DEV f32 op_hard_swish(f32 x) { return f32(f64(x) * op_unit(f64(x) / 6 + 0.5)); }
 DEV f64 op_hard_swish(f64 x) { return x * op_unit(x / 6 + 0.5); }
 DEV f32 op_gelu(f32 x) { return 0.5f * x * (1.0f + erff(x * 0.70710678118654752f)); }
 DEV f64 op_gelu(f64 x) { return x * 0.5 * erfc(x * -0.70710678118654752440); }
-// For results of 16 bits: within 2^-17 of itself. What erfc(|x| / sqrt 2) / 2 has beside
-// e^(-x^2/2) is a polynomial of 1 / (1 + 0.3 |x|); beyond 15 nothing is left of it.
+// For results of 16 bits: within 2^-13 of itself, and 2^-11 below -4.5. The exponent of erfc(|x| / sqrt 2) / 2 is
+// a polynomial, here 16 more than it is, as what vanishes would else do so too early; beyond 14.25 nothing is left.
 DEV f32 op_gelu16(f32 x) {
-  const f32 a = fabsf(x), b = a < 15.0f ? a : 15.0f, t = quick_reciprocal(0.3f * b + 1.0f);
-  f32 tail = -0.08459131499f;
-  tail = tail * t + 0.2405663853f;
-  tail = tail * t - 0.0486358061f;
-  tail = tail * t + 0.1647585163f;
-  tail = tail * t + 0.1067067702f;
-  tail = tail * t + 0.1212742668f;
-  tail = (tail * t - 7.975539964e-5f) * quick_exp2(b * b * -0.72134752044448170f);
-  return x > 0.0f ? x - b * tail : x * tail;
+  const f32 half = 0.5f * x, a = fabsf(x), b = a < 14.25f ? a : 14.25f;
+  f32 power = 3.15820073e-8f;
+  power = power * b - 1.96534269e-6f;
+  power = power * b + 5.25375991e-5f;
+  power = power * b - 7.98090263e-4f;
+  power = power * b + 7.74152802e-3f;
+  power = power * b - 5.18226828e-2f;
+  power = power * b - 0.461235798f;
+  power = power * b - 1.14991019f;
+  power = power * b + 14.999896f;
+  return half + fabsf(half) - b * 1.52587890625e-5f * quick_exp2(power);
 }
 template <class T> DEV T op_gelu_tanh(T x) {
   const T inner = T(0.79788456080286535588) * (x + T(0.044715) * x * x * x);

@@ -107,24 +107,21 @@ class ProductTiles : public Stage {
     p.add(rows).add(parts_.n).add(parts_up(parts_.k, kDepth)).add(row_tiles).add(tiles);
     p.add(int64_t{early_});
     while (p.bytes() % 64 != 0) p.add(int64_t{0});
-    Grid grid{std::min(tiles, processors_ / kCluster) * kCluster, 1, 384};
+    Grid grid{std::min(tiles, processors_ / kCluster) * kCluster, 1, 512};
     grid.cluster = kCluster;
     grid.shared = static_cast<uint32_t>(shared_bytes());
     run.launch(*module, "product_tiles", grid, p);
   }
 
  private:
-  // The ring and its barriers, results on their way out, and rows of numbers for the columns.
+  // The ring, the sums of a tile on their way to what is behind the product, and barriers.
   int64_t shared_bytes() const {
-    const int64_t rows_of_columns =
-        std::count_if(text_.inputs.begin(), text_.inputs.end(),
-                      [this](int32_t v) { return v != parts_.made() && v != same_; });
     return 1024 + stages_ * ((kRows + columns_) * kDepth * 2 + 16) + kRows * (columns_ * 2 + 16) +
-           8 * rows_of_columns * columns_ * 2;
+           16;
   }
 
   void make_source() {
-    std::string arguments, externals, bring, declare, loads, first, second;
+    std::string arguments, externals, bring, declare, first, second;
     int k = 0;
     for (size_t i = 0; i < text_.inputs.size(); ++i) {
       const int32_t v = text_.inputs[i];
@@ -135,15 +132,13 @@ class ProductTiles : public Stage {
         second += comma + "sum1";
         continue;
       }
-      std::string pair = "same[j][e]";
+      std::string pair = "same[j].e[e]";
       if (v != same_) {
         const std::string e = std::to_string(k++);
         externals += "const T* e" + e + "; i64 f" + e + "; ";
-        bring += "bring_columns(p.e" + e + ", p.f" + e + ", " + e + ");\n      ";
-        declare += "u32 l" + e + "[kTogether];\n          ";
-        loads += "l" + e + "[j] = load4(columns + " + e +
-                 " * kN * 2 + lane % 4 * 4 + (g + j) * 16);\n            ";
-        pair = "l" + e + "[j]";
+        declare += "V4 l" + e + " = {};\n  ";
+        bring += "l" + e + " = columns_of(p.e" + e + ", p.f" + e + ");\n    ";
+        pair = "l" + e + ".e[e]";
       }
       first += comma + "first(" + pair + ")";
       second += comma + "second(" + pair + ")";
@@ -158,10 +153,8 @@ class ProductTiles : public Stage {
                                        {"CLUSTER", std::to_string(kCluster)},
                                        {"SAME", same_ >= 0 ? "true" : "false"},
                                        {"EXTERNALS", externals},
-                                       {"COLUMNS", std::to_string(k)},
                                        {"BRING", bring},
                                        {"DECLARE", declare},
-                                       {"LOADS", loads},
                                        {"ARGS", arguments},
                                        {"BODY", text_.body},
                                        {"FIRST", first},

@@ -232,10 +232,11 @@ void add_many_rows(nef_dtype t, CaseList& out) {
                              {"gelu", {1030, 24}, 776},
                              {"residual", {2, 130, 72}, 2120},
                              {"mixed", {257, 40}, 2120}};
-  // A block has more than one tile of the last form.
+  // A block has two or three tiles of the last forms.
   if (t == NEF_BFLOAT16) {
     forms.push_back({"residual", {257, 456}, 2120});
     forms.push_back({"gelu", {2060, 24}, 1544});
+    forms.push_back({"residual", {1030, 24}, 5192});
   }
   if (t == NEF_FLOAT32) {
     forms = {{"alone", {520, 36}, 1302}, {"bias", {257, 100}, 2122},
