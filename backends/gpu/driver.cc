@@ -236,6 +236,7 @@ void DriverDevice::queue_copy(void* stream, void* dst, const void* src, size_t b
   }
   const bool in = kind == NEF_COPY_HOST_TO_DEVICE, large = bytes > kSmallCopy;
   const bool pinned = pinned_.holds(in ? src : dst, bytes);
+  if (!in && !pinned && bytes <= kStage && fetch(stream, dst, from, bytes)) return;
   if (large && !pinned) {
     std::lock_guard lock(staging_mutex_);
     make_staging();
@@ -244,9 +245,44 @@ void DriverDevice::queue_copy(void* stream, void* dst, const void* src, size_t b
   }
   if (in) check(calls_.to_device(dst, src, bytes, stream), "a copy to the device");
   else check(calls_.to_host(dst, from, bytes, stream), "a copy to the host");
-  // What is not pinned the driver has taken along, or has waited for.
-  if (!pinned) return;
-  wait_here(stream);
+  // What is not pinned the driver has taken along.
+  if (pinned) wait_here(stream);
+}
+
+// None where no more memory can be pinned.
+std::optional<DriverDevice::Outlet> DriverDevice::take_outlet() {
+  {
+    std::lock_guard lock(mutex_);
+    if (!outlets_.empty()) {
+      const Outlet outlet = outlets_.back();
+      outlets_.pop_back();
+      return outlet;
+    }
+  }
+  Outlet outlet;
+  if (calls_.host_alloc(&outlet.memory, kStage, 0) != 0) return std::nullopt;
+  check(calls_.stream_create(&outlet.stream, kStreamNonBlocking), "making a stream");
+  check(calls_.event_create(&outlet.done, kEventNoTiming), "an event");
+  return outlet;
+}
+
+// To memory that is not pinned. The driver would let no other thread launch anything until it is
+// there, and what was launched behind it would wait for the copy engine.
+bool DriverDevice::fetch(void* stream, void* dst, void* src, size_t bytes) {
+  const std::optional<Outlet> outlet = take_outlet();
+  if (!outlet) return false;
+  int result = calls_.event_record(outlet->done, stream);
+  if (result == 0) result = calls_.stream_wait(outlet->stream, outlet->done, 0);
+  if (result == 0) result = calls_.to_host(outlet->memory, src, bytes, outlet->stream);
+  if (result == 0) result = calls_.event_record(outlet->done, outlet->stream);
+  if (result == 0) result = calls_.event_synchronize(outlet->done);
+  if (result == 0) std::memcpy(dst, outlet->memory, bytes);
+  {
+    std::lock_guard lock(mutex_);
+    outlets_.push_back(*outlet);
+  }
+  check(result, "a copy to the host");
+  return true;
 }
 
 void* DriverDevice::host_alloc(size_t bytes) {

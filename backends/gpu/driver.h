@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <mutex>
+#include <optional>
 
 #include "backends/gpu/lt.h"
 #include "backends/gpu/pinned.h"
@@ -168,6 +169,13 @@ class DriverDevice : public Device {
     void* memory[2] = {};
     void* free[2] = {};  // events
   };
+  // Pinned memory for one result on its way to the host, and what it goes by.
+  struct Outlet {
+    void* memory = nullptr;
+    void* stream = nullptr;
+    void* done = nullptr;  // an event
+  };
+  std::optional<Outlet> take_outlet();
   // Bytes of the pool: in use, or reserved from the driver. The device is current.
   uint64_t pool_bytes(int which);
   int take(void** p, size_t bytes, void* stream);
@@ -176,6 +184,7 @@ class DriverDevice : public Device {
   void queue_copy(void* stream, void* dst, const void* src, size_t bytes, nef_copy_kind kind);
   void make_staging();
   BlasLt* blas() const;
+  bool fetch(void* stream, void* dst, void* src, size_t bytes);
   void stage_in(char* dst, const char* src, size_t bytes, void* stream);
   void stage_out(char* dst, char* src, size_t bytes, void* stream);
 
@@ -188,7 +197,8 @@ class DriverDevice : public Device {
   Staging staging_;
   PinnedRanges& pinned_;
   std::vector<Fault*> faults_;
-  std::vector<void*> events_;  // spare ones
+  std::vector<Outlet> outlets_;  // spare ones
+  std::vector<void*> events_;    // spare ones
   // Those of recordings: the graph that a stream captures keeps its events, and CUDA's driver
   // crashes when another thread records one of them meanwhile.
   std::vector<void*> recording_events_;
