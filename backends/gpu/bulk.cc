@@ -82,6 +82,45 @@ NEF_KERNEL(turn_weights, TurnP) {
     __syncthreads();
   }
 }
+// Here as tiles of sixteen outputs by 64 numbers of the contraction, 2 KB each and one behind the
+// other, those of the same outputs first. Eights of numbers lie where the lanes that read them, of
+// eight outputs at once, meet no bank twice. `across` and `along`: steps of the source from one
+// output to the next, and along the contraction.
+struct TileP { raw2* o; const raw2* x; i64 outputs; i64 contracted; i64 across; i64 along; };
+NEF_KERNEL(tile_weights, TileP) {
+  __shared__ raw2 tile[1024];
+  const i64 chunks = (p.contracted + 63) / 64, tiles = chunks * ((p.outputs + 15) / 16);
+  for (i64 at = blockIdx.x; at < tiles; at += gridDim.x) {
+    for (i32 i = i32(threadIdx.x); i < 1024; i += 256) {
+      const i32 row = p.across == 1 ? i % 16 : i / 64, k = p.across == 1 ? i / 16 : i % 64;
+      const i64 output = at / chunks * 16 + row, number = at % chunks * 64 + k;
+      const bool there = output < p.outputs && number < p.contracted;
+      tile[row * 64 + (k / 8 ^ row % 8) * 8 + k % 8] = there ? p.x[output * p.across + number * p.along] : raw2{0};
+    }
+    __syncthreads();
+    for (i32 i = i32(threadIdx.x); i < 1024; i += 256) p.o[at * 1024 + i] = tile[i];
+    __syncthreads();
+  }
+}
 )device";
+
+void turn_matrix(Device& device, Module& module, void* to, const void* from, int64_t rows,
+                 int64_t columns) {
+  Params p;
+  p.add(to).add(from).add(rows).add(columns);
+  const int64_t tiles = (rows + 31) / 32 * ((columns + 31) / 32);
+  device.launch(module.function("turn_weights"), {std::min<int64_t>(tiles, 1 << 20), 1, 256},
+                p.data(), p.bytes(), device.default_stream());
+}
+
+void tile_matrix(Device& device, Module& module, void* to, const void* from,
+                 const TiledMatrix& matrix) {
+  Params p;
+  p.add(to).add(from).add(matrix.outputs).add(matrix.contracted);
+  p.add(matrix.across).add(matrix.along);
+  const int64_t tiles = static_cast<int64_t>(matrix.bytes() / 2048);
+  device.launch(module.function("tile_weights"), {std::min<int64_t>(tiles, 1 << 20), 1, 256},
+                p.data(), p.bytes(), device.default_stream());
+}
 
 }  // namespace nef::gpu

@@ -53,6 +53,7 @@ class Gemv : public Stage {
       epsilon_ = nef_attr_float(parts_.norm->attrs(), NEF_RMS_NORMALIZATION_EPSILON, 1e-5);
     }
     if (text_.inputs.empty()) text_ = {"  return x0;\n", {products_[0].out}};
+    tiled_ = has_tiles_always(region);
     make_source(region);
   }
 
@@ -65,6 +66,14 @@ class Gemv : public Stage {
                        [value](const Product& p) { return p.weight == value && p.turn; });
   }
 
+  std::optional<TiledMatrix> tiled(int32_t value) const override {
+    const auto p = std::find_if(products_.begin(), products_.end(),
+                                [value](const Product& q) { return q.weight == value; });
+    if (!tiled_ || p == products_.end()) return std::nullopt;
+    return p->turn ? TiledMatrix{parts_.n, parts_.k, 1, parts_.n}
+                   : TiledMatrix{parts_.n, parts_.k, parts_.k, 1};
+  }
+
   bool takes(const Values& values) const override {
     const int64_t rows = rows_of(values);
     if (rows < 1 || rows > kMostRows || slots(rows) < 1) return false;
@@ -72,7 +81,8 @@ class Gemv : public Stage {
     if (values.count(parts_.out) != rows * parts_.n) return false;
     return std::all_of(text_.inputs.begin(), text_.inputs.end(), [&](int32_t v) {
       int64_t row, column;
-      return product_of(v) >= 0 || steps(values, v, rows, &row, &column);
+      return product_of(v) >= 0 ||
+             steps(values.dims(v), values.dims(parts_.out), rows, &row, &column);
     });
   }
 
@@ -108,8 +118,7 @@ class Gemv : public Stage {
     return -1;
   }
   // Steps of a tensor that the tail reads, along the result's rows and columns.
-  bool steps(const Values& values, int32_t v, int64_t rows, int64_t* row, int64_t* column) const {
-    const Dims dims = values.dims(v), out = values.dims(parts_.out);
+  bool steps(const Dims& dims, const Dims& out, int64_t rows, int64_t* row, int64_t* column) const {
     const int64_t count = dims.count();
     *row = *column = 0;
     if (count == 1) return true;
@@ -123,6 +132,29 @@ class Gemv : public Stage {
   bool has_tiles() const { return !parts_.float8 && parts_.block == kLeastBlock; }
   bool has_tiles(int64_t tiles) const {
     return has_tiles() && (!packed() || held(tiles, parts(tiles)) <= kMostHeld);
+  }
+  // Will every run be one of two to sixteen rows by weights of 16 bits, which nothing else reads?
+  bool has_tiles_always(const Region& region) const {
+    const int64_t rows = known_rows(region);
+    if (packed() || rows < 2 || rows > kMostRows || slots(rows) < 1) return false;
+    const auto known = [&](int32_t v) -> std::optional<Dims> {
+      const auto& dims = region.values[static_cast<size_t>(v)].dims;
+      if (std::count(dims.begin(), dims.end(), NEF_DIM_UNKNOWN) > 0) return std::nullopt;
+      Dims d;
+      d.rank = static_cast<int>(dims.size());
+      std::copy(dims.begin(), dims.end(), d.at);
+      return d;
+    };
+    const auto out = known(parts_.out);
+    if (!out || out->count() != rows * parts_.n) return false;
+    return std::all_of(text_.inputs.begin(), text_.inputs.end(), [&](int32_t v) {
+      int64_t row, column;
+      if (product_of(v) >= 0) return true;
+      const auto dims = known(v);
+      return dims && steps(*dims, *out, rows, &row, &column) &&
+             std::none_of(products_.begin(), products_.end(),
+                          [v](const Product& p) { return p.weight == v; });
+    });
   }
   bool packed() const { return parts_.bits < 16; }
   bool row_by_row(int64_t rows) const { return rows <= (parts_.bits == 16 ? 1 : kFewRows); }
@@ -210,7 +242,7 @@ class Gemv : public Stage {
     for (int32_t v : text_.inputs) {
       if (product_of(v) >= 0) continue;
       int64_t row = 0, column = 0;
-      steps(values, v, rows, &row, &column);
+      steps(values.dims(v), values.dims(parts_.out), rows, &row, &column);
       p.add(values.data(v)).add(row).add(column);
     }
   }
@@ -249,13 +281,16 @@ class Gemv : public Stage {
       grid.x = clusters * n;
     }
     Params p;
-    add_maps(run, p);
+    if (!tiled_) add_maps(run, p);
+    for (const Product& w : products_) {
+      if (tiled_) p.add(values.data(w.weight));
+    }
     p.add(values.data(parts_.out)).add(values.data(parts_.x));
     p.add(scale_ >= 0 ? values.data(scale_) : nullptr);
     add_externals(values, rows, p);
     p.add(rows).add(parts_.n).add(slots(rows)).add(clusters);
     add_ends(p);
-    while (p.bytes() % 64 != 0) p.add(int64_t{0});
+    while (!tiled_ && p.bytes() % 64 != 0) p.add(int64_t{0});
     run.launch(module, name, grid, p);
   }
 
@@ -329,6 +364,7 @@ class Gemv : public Stage {
                             {"SLOTS", std::to_string(kMostSlots)},
                             {"FLOAT8", flag(parts_.float8)},
                             {"NORM", flag(scale_ >= 0)},
+                            {"TILED", flag(tiled_)},
                             {"MMA", packed || dtype_ == NEF_FLOAT16 ? "f16" : "bf16"},
                             {"ONE", flag(may_have(1, 1))},
                             {"FOUR", flag(packed && may_have(2, kFewRows))},
@@ -359,6 +395,7 @@ class Gemv : public Stage {
   ElementwiseText text_;
   std::vector<Product> products_;
   int32_t scale_ = -1;
+  bool tiled_ = false;  // the weights
   double epsilon_ = 0;
   std::string source_;
 };
@@ -469,15 +506,6 @@ bool Gemv::matches(const Region& region, Parts& parts) {
 }
 
 }  // namespace
-
-void turn_matrix(Device& device, Module& module, void* to, const void* from, int64_t rows,
-                 int64_t columns) {
-  Params p;
-  p.add(to).add(from).add(rows).add(columns);
-  const int64_t tiles = (rows + 31) / 32 * ((columns + 31) / 32);
-  device.launch(module.function("turn_weights"), {std::min<int64_t>(tiles, 1 << 20), 1, 256},
-                p.data(), p.bytes(), device.default_stream());
-}
 
 std::unique_ptr<Stage> gemv_stage(const Region& region, const DeviceInfo& device) {
   Gemv::Parts parts;

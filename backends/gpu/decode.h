@@ -12,10 +12,13 @@ std::unique_ptr<Stage> gemv_stage(const Region& region, const DeviceInfo& device
 // Writes a matrix of 16-bit numbers by columns, with the code of such a stage.
 void turn_matrix(Device& device, Module& module, void* to, const void* from, int64_t rows,
                  int64_t columns);
+// The same as tiles, for kernels of a few rows.
+void tile_matrix(Device& device, Module& module, void* to, const void* from,
+                 const TiledMatrix& matrix);
 // Attention of one query to many keys; a Slice may make the queries.
 std::unique_ptr<Stage> decode_attention_stage(const Region& region, const DeviceInfo& device);
 
-// Text for copies by the copy engine, of the kernel of `turn_matrix`, and of the products' kernels.
+// Text for copies by the copy engine, of the kernels of these two, and of the products' kernels.
 extern const char* const kBulkText;
 extern const char* const kTurnText;
 extern const char* const kGemvText;

@@ -9,8 +9,13 @@
 namespace nef::gpu {
 
 const char* const kGemvTilesText = R"device(
+#if $TILED$
+typedef const u8* Tiles;  // one behind the other, as a slot has them
+#else
 struct alignas(64) TileMap { u64 words[16]; };
-struct alignas(64) TilesP { TileMap w[$C$];
+typedef TileMap Tiles;
+#endif
+struct TilesP { Tiles w[$C$];
 #if $BITS$ < 16
   TileMap scales[$C$];
 #endif
@@ -21,10 +26,12 @@ namespace tiles {
 constexpr i32 kBits = $BITS$, kChunk = kBits == 16 ? 64 : 256, kBoxes = kBits == 8 ? 2 : 1, kUnits = kChunk / 32;
 constexpr i32 kChunks = ($K$ + kChunk - 1) / kChunk;
 constexpr u32 kSlotBytes = kBoxes * 2048, kScaleBytes = kBits == 16 ? 0 : 256;
+#if !$TILED$
 DEV void copy_box(u32 to, const TileMap* map, i32 column, i32 row, u32 bar, u64 policy) {
   asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1, {%2, %3, %4, %4}], [%5], %6;"
                ::"r"(to), "l"(map), "r"(column), "r"(row), "r"(0), "r"(bar), "l"(policy) : "memory");
 }
+#endif
 DEV void multiply(f32 (&d)[4], u32 a0, u32 a1, u32 a2, u32 a3, u32 b0, u32 b1) {
   asm("mma.sync.aligned.m16n8k16.row.col.f32.$MMA$.$MMA$.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
       : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
@@ -146,8 +153,12 @@ template <int kTiles, int kParts, int kGroups> DEV void run(const TilesP& p) {
       const i32 chunk = chunk_of(ahead_turn), row = (first + (ahead + ahead_group) * step) * 16;
       const u32 bar = bars + fill * 8;
       barrier_expect(bar, behind(kSlotBytes + kScaleBytes, seen));
+#if $TILED$
+      bulk_copy(ring + fill * kSlotBytes, (second ? p.w[$C$ - 1] : p.w[0]) + (i64(row / 16) * kChunks + chunk) * kSlotBytes, kSlotBytes, bar, policy);
+#else
 #pragma unroll
       for (i32 b = 0; b < kBoxes; ++b) copy_box(ring + fill * kSlotBytes + b * 2048, second ? &p.w[$C$ - 1] : &p.w[0], (chunk * kBoxes + b) * 64, row, bar, policy);
+#endif
 #if $BITS$ < 16
       copy_box(scale_ring + fill * kScaleBytes, second ? &p.scales[$C$ - 1] : &p.scales[0], chunk * 8, row, bar, policy);
 #endif

@@ -106,6 +106,13 @@ size_t Plan::short_way(const Values& values) const {
   return kNone;
 }
 
+std::optional<TiledMatrix> Plan::tiled(int32_t value) const {
+  for (size_t s = stages_.size() - ways_; s < stages_.size(); ++s) {
+    if (auto tiles = stages_[s]->tiled(value)) return tiles;
+  }
+  return std::nullopt;
+}
+
 bool Plan::materialised(int32_t value) const {
   const auto v = static_cast<size_t>(value);
   if (region_.values[v].kind == NEF_VALUE_OUTPUT) return true;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -97,6 +98,15 @@ struct Run {
   }
 };
 
+// A constant matrix as `tile_matrix` lays it out. Steps of the matrix as it is given, in numbers:
+// `across` from one output to the next, `along` the contraction.
+struct TiledMatrix {
+  int64_t outputs = 0, contracted = 0, across = 0, along = 0;
+  size_t bytes() const {
+    return static_cast<size_t>((outputs + 15) / 16 * ((contracted + 63) / 64)) * 2048;
+  }
+};
+
 class Stage {
  public:
   virtual ~Stage() = default;
@@ -109,6 +119,8 @@ class Stage {
   virtual bool takes(const Values&) const { return true; }
   // Does it read this constant matrix by columns?
   virtual bool wants_turned(int32_t) const { return false; }
+  // Does it, alone and in every run, read this constant matrix as tiles?
+  virtual std::optional<TiledMatrix> tiled(int32_t) const { return std::nullopt; }
   // May its kernels note a fault?
   virtual bool may_fault() const { return false; }
   // For plans: "elementwise", "softmax".
@@ -198,6 +210,7 @@ class Plan {
   bool on_device(int32_t value) const { return on_device_[static_cast<size_t>(value)]; }
   // Of a constant matrix: does it lie in device memory by columns?
   bool turned(int32_t value) const { return turned_[static_cast<size_t>(value)]; }
+  std::optional<TiledMatrix> tiled(int32_t value) const;
   // Bytes behind `data` that a run needs; sets the entries of values between stages to places in
   // `scratch`, and *stage_scratch to what is left for the stages' own use. Both may be null.
   size_t place(const Values& values, char* scratch, char** data, char** stage_scratch) const;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <list>
 #include <map>
@@ -79,19 +80,21 @@ class Buffer {
 // prepared kernels is one constant while any of them lives.
 class Constants {
  public:
-  // What was uploaded may be wanted in another layout: as a matrix that lies by columns.
+  // What was uploaded may be wanted in another layout: as a matrix that lies by columns, or as
+  // tiles, which may take more bytes.
   struct Turn {
     int64_t rows = 0, columns = 0;  // 0: as it is
     std::function<void(void* to, const void* from)> work = nullptr;
+    size_t tiles = 0;  // bytes of them
   };
   std::shared_ptr<Buffer> upload(Device& device, const void* host, size_t bytes, const Turn& turn) {
     std::lock_guard lock(mutex_);
-    std::weak_ptr<Buffer>& known = known_[{host, bytes, turn.rows, turn.columns}];
+    std::weak_ptr<Buffer>& known = known_[{host, bytes, turn.rows, turn.columns, turn.tiles}];
     if (auto buffer = known.lock()) return buffer;
     auto buffer = std::make_shared<Buffer>(device, bytes);
     if (bytes > 0) device.copy(buffer->data(), host, bytes, NEF_COPY_HOST_TO_DEVICE);
     if (bytes > 0 && turn.work != nullptr) {
-      auto turned = std::make_shared<Buffer>(device, bytes);
+      auto turned = std::make_shared<Buffer>(device, std::max(bytes, turn.tiles));
       turn.work(turned->data(), buffer->data());
       buffer = std::move(turned);  // memory is freed behind the work that is queued
     }
@@ -107,7 +110,7 @@ class Constants {
     }
   }
   std::mutex mutex_;
-  std::map<std::tuple<const void*, size_t, int64_t, int64_t>, std::weak_ptr<Buffer>> known_;
+  std::map<std::tuple<const void*, size_t, int64_t, int64_t, size_t>, std::weak_ptr<Buffer>> known_;
   size_t uploads_ = 0;
 };
 

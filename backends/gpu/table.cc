@@ -358,9 +358,16 @@ nef_code prepare(nef_backend_kernel* kernel, const nef_backend_tensor* tensors,
                          backends::dtype_size(v.dtype);
       const void* data = v.kind == NEF_VALUE_LITERAL ? v.literal.data() : tensors[i].data;
       Constants::Turn turn;
-      if (k.plan->turned(static_cast<int32_t>(i))) {
+      // A stage that wants it otherwise is the last, and has the kernel.
+      if (const auto tiles = k.plan->tiled(static_cast<int32_t>(i))) {
         any_turned = true;
-        // A stage that wants it so is the last, and has the kernel.
+        turn = {tiles->outputs, tiles->across,
+                [&, tiles](void* to, const void* from) {
+                  tile_matrix(k.station.device, *k.code.back()->module, to, from, *tiles);
+                },
+                tiles->bytes()};
+      } else if (k.plan->turned(static_cast<int32_t>(i))) {
+        any_turned = true;
         turn = {v.dims[0], v.dims[1], [&](void* to, const void* from) {
                   turn_matrix(k.station.device, *k.code.back()->module, to, from, v.dims[0],
                               v.dims[1]);

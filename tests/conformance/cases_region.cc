@@ -204,6 +204,21 @@ void add_gated_products(nef_dtype t, CaseList& out) {
   }
 }
 
+// Weights that lie by outputs.
+void add_turned_products(nef_dtype t, CaseList& out) {
+  const bool narrow = t == NEF_FLOAT16 || t == NEF_BFLOAT16;
+  constexpr int64_t kK = 200, kN = 40;
+  for (int64_t rows : {1, 5, 12}) {
+    CaseBuilder b("turned_weights_" + std::to_string(rows));
+    const int32_t x = b.input(make(t, {rows, kK}, Fill::Unit, 1));
+    const int32_t y =
+        b.node(NEF_OP_FUSED_MATMUL, {x, b.input(make(t, {kN, kK}, Fill::Unit, 2))},
+               attrs(NEF_OP_FUSED_MATMUL).set_int(NEF_FUSED_MATMUL_TRANS_B, 1).build())[0];
+    b.node(NEF_OP_ADD, {y, b.input(make(t, {kN}, Fill::Unit, 3))});
+    out.push_back(finish(b, NEF_REGION_CHAIN, narrow ? Tolerance{4, 32} : Tolerance{32, kK}));
+  }
+}
+
 // What is not finite in one row stays there.
 void add_odd_rows(nef_dtype t, CaseList& out) {
   constexpr int64_t kRows = 5, kK = 64, kN = 24;
@@ -481,6 +496,7 @@ CaseList region_cases() {
     add_epilogues(t, out);
     add_reductions(t, out);
     add_gated_products(t, out);
+    add_turned_products(t, out);
     add_odd_rows(t, out);
     if (t == NEF_FLOAT16 || t == NEF_BFLOAT16) {
       add_packed_products(t, out);

@@ -83,5 +83,25 @@ TEST(Decode, KernelsTakeOneToSixteenRows) {
   }
 }
 
+// Of regions that only a kernel of several rows will ever serve.
+TEST(Decode, WeightsOfSeveralRowsLieAsTiles) {
+  const Shape shape{72, 40, true};
+  for (int64_t bits : {16, 8}) {
+    for (int64_t rows :
+         {int64_t{NEF_DIM_UNKNOWN}, int64_t{1}, int64_t{2}, int64_t{16}, int64_t{17}}) {
+      const Region region = region_of(bits == 16 ? shape : kShapes[0], rows, bits);
+      const auto stage = gemv_stage(region, hopper());
+      ASSERT_NE(stage, nullptr);
+      EXPECT_FALSE(stage->tiled(region.nodes[0].inputs[0]));
+      const auto tiles = stage->tiled(region.nodes[0].inputs[1]);
+      ASSERT_EQ(tiles.has_value(), bits == 16 && rows >= 2 && rows <= 16) << rows << " " << bits;
+      if (!tiles) continue;
+      EXPECT_EQ(tiles->bytes(), 3u * 2 * 2048);
+      EXPECT_EQ(tiles->across, 1);
+      EXPECT_EQ(tiles->along, shape.n);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace nef::gpu
