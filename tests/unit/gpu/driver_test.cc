@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <set>
+#include <string>
 
 namespace nef::gpu {
 namespace {
@@ -102,6 +104,39 @@ TEST(Driver, EventsOfACaptureAreNotRecordedElsewhere) {
   EXPECT_FALSE(events_of_captures.empty());
   EXPECT_FALSE(events_waited_for.empty());
   for (void* event : events_of_captures) EXPECT_FALSE(other_events.contains(event));
+}
+
+// What copies to the host were given last.
+void *copied_to = nullptr, *copied_by = nullptr;
+char outlet[1 << 20];
+bool pins_outlets = true;
+
+// Results leave through pinned memory by another stream than the one that runs are launched on;
+// where none is to be had, as the driver does it.
+TEST(Driver, ResultsLeaveByAStreamOfTheirOwn) {
+  static DriverCalls calls = noting_calls();
+  calls.host_alloc = [](void** out, size_t bytes, unsigned) {
+    *out = bytes == sizeof outlet ? static_cast<void*>(outlet) : faults;
+    return bytes != sizeof outlet || pins_outlets ? 0 : kOutOfMemory;
+  };
+  calls.to_host = [](void* dst, void* src, size_t bytes, void* stream) {
+    copied_to = dst;
+    copied_by = stream;
+    std::memcpy(dst, src, bytes);
+    return 0;
+  };
+  static PinnedRanges pinned;
+  static auto& device = *new NotingDevice(calls, pinned);  // devices are never destroyed
+  void* const launches = static_cast<DriverStream&>(device.default_stream()).get();
+  const std::string there = "what a run computed";
+  for (const bool pins : {false, true}) {
+    pins_outlets = pins;
+    std::string here(there.size(), '?');
+    device.copy(here.data(), there.data(), there.size(), NEF_COPY_DEVICE_TO_HOST);
+    EXPECT_EQ(here, there);
+    EXPECT_EQ(copied_to, pins ? static_cast<void*>(outlet) : here.data());
+    EXPECT_EQ(copied_by == launches, !pins);
+  }
 }
 
 }  // namespace
