@@ -147,8 +147,8 @@ extern "C" __global__ void __launch_bounds__(512, 1) product_tiles(const __grid_
       barrier_init(at.full + 8 * i, 1);
       barrier_init(at.empty + 8 * i, 8 * kCluster);
     }
-    barrier_init(at.there, 8);
-    barrier_init(at.taken, 4);
+    barrier_init(at.there, 256);
+    barrier_init(at.taken, 128);
     barrier_inits_seen();
   }
   if (kCluster == 1) __syncthreads();
@@ -177,8 +177,7 @@ extern "C" __global__ void __launch_bounds__(512, 1) product_tiles(const __grid_
     for (i32 tile = first_tile; tile < last_tile; tile += at_once, turn ^= 1) {
       const Share share = share_of<128>(p, t % 128, row_of(tile), column_of(tile));
       finish_tile<128>(p, at, turn, share, column_of(tile), [&](i32 time) { return same_at<128>(p, share, time); });
-      __syncwarp();
-      if (lane == 0) barrier_arrive(at.taken);
+      barrier_arrive(at.taken);
     }
     bring_same();
   } else {
@@ -195,8 +194,7 @@ extern "C" __global__ void __launch_bounds__(512, 1) product_tiles(const __grid_
       for (i32 g = 0; g < kGroups; ++g) {
         for (i32 e = 0; e < 2; ++e) store4(mine + e * 8 * kPitch + g * 16, pair_of(sums[4 * g + 2 * e], sums[4 * g + 2 * e + 1]));
       }
-      __syncwarp();
-      if (lane == 0) barrier_arrive(at.there);
+      barrier_arrive(at.there);
       if (tile == last_tile) break;
     }
   }

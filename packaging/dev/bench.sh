@@ -28,12 +28,11 @@ while [ $# -gt 0 ]; do
   esac
 done
 
+ensure_cxx
 for regex in "${flags[@]:1}"; do
   [ "$regex" = --only ] || python3 -c 'import re, sys; re.compile(sys.argv[1])' "$regex" 2>/dev/null ||
     die "'$regex' is not a regular expression" "./dev bench --help"
 done
-
-ensure_cxx
 ensure_go
 install_packages libbenchmark-dev
 fetch_sources
