@@ -3,7 +3,6 @@
 #include "backends/shared/quant.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 
 #include "backends/cpu/elementwise_tiles.h"
@@ -34,9 +33,10 @@ double number_at(const View& v, int64_t i) {
   return out;
 }
 
-// Calls f(first element, count, first scale, step of the scales, 0 or 1) for runs along memory.
+// Calls f(first element, count, first scale, step of the scales, 0 or 1) for runs along memory of
+// at most `most` elements.
 template <typename F>
-void for_runs(const QuantLayout& q, int64_t begin, int64_t end, const F& f) {
+void for_runs(const QuantLayout& q, int64_t begin, int64_t end, const F& f, int64_t most = kChunk) {
   for (int64_t at = begin; at < end;) {
     const int64_t j = at % q.inner, i = at / q.inner % q.length, o = at / q.inner / q.length;
     int64_t n = q.inner - j, step = q.block > 0 ? 1 : 0;
@@ -47,38 +47,22 @@ void for_runs(const QuantLayout& q, int64_t begin, int64_t end, const F& f) {
       n = q.length - i;
       step = q.per_axis ? 1 : 0;
     }
-    n = std::min({n, end - at, kChunk});
+    n = std::min({n, end - at, most});
     f(at, n, q.scale_index(o, i, j), step);
     at += n;
   }
 }
 
-// Quotients as whole numbers in range; 2^18 lies beyond every zero point and integer.
-template <typename T>
-void round_chunk(const float* x, const float* scale, const float* zero, int64_t n, T* y) {
-  constexpr float kLimit = 262144.0f, kMagic = 12582912.0f;  // 1.5 * 2^23: rounds to whole numbers
-  constexpr float kLow = std::numeric_limits<T>::min(), kHigh = std::numeric_limits<T>::max();
-  int32_t whole[kChunk];
-  for (int64_t i = 0; i < kChunk; ++i) {
-    float q = x[i] / scale[i];
-    q = q == q ? q : 0.0f;
-    q = q < kLimit ? q : kLimit;
-    q = q > -kLimit ? q : -kLimit;
-    q = (q + kMagic) - kMagic + zero[i];
-    q = q < kHigh ? q : kHigh;
-    q = q > kLow ? q : kLow;
-    whole[i] = static_cast<int32_t>(q);
-  }
-  for (int64_t i = 0; i < n; ++i) y[i] = static_cast<T>(whole[i]);
+// Whether every run has one scale.
+bool one_scale_a_run(const QuantLayout& q) {
+  return q.inner == 1 ? q.block > 0 || !q.per_axis : q.block == 0;
 }
 
 // `n` elements from `offset`, one after the other or the same one; the rest of the chunk is `fill`.
 void load_chunk(const View& v, int64_t offset, int64_t step, int64_t n, float fill, float* out) {
-  const bool floats = is_float_dtype(v.dtype) || backends::is_float8(v.dtype);
-  if (step == 1 && floats && v.dtype != NEF_FLOAT64) {
-    load_floats(v.dtype, v.data, offset, n, out);
-  } else if (step == 1) {
-    for (int64_t i = 0; i < n; ++i) out[i] = static_cast<float>(number_at(v, offset + i));
+  if (step == 1) {
+    const auto* from = v.data + static_cast<size_t>(offset) * v.element_size();
+    find_cast_fn(v.dtype, NEF_FLOAT32)({out, {from}, static_cast<size_t>(n), 0, 0});
   } else {
     fill = static_cast<float>(number_at(v, offset));
     n = 0;
@@ -87,22 +71,23 @@ void load_chunk(const View& v, int64_t offset, int64_t step, int64_t n, float fi
 }
 
 template <typename T>
-void quantize_fast(const View& x, const View& scale, const View* zero, const QuantLayout& q,
-                   int64_t begin, int64_t end, T* y) {
+void quantize_fast(const View& x, const View& scale, const View* zero, nef_dtype precision,
+                   const QuantLayout& q, int64_t begin, int64_t end, T* y) {
+  const QuantRound<T>& round = quant_round_ops().to<T>();
+  if (one_scale_a_run(q)) {
+    const auto run = [&](int64_t at, int64_t n, int64_t s, int64_t) {
+      const auto by = static_cast<float>(number_at(scale, s));
+      const auto centre = zero == nullptr ? 0 : static_cast<float>(number_at(*zero, s));
+      round.by_one(x.dtype, x.data, at, n, {&by, &centre, precision}, y + at);
+    };
+    return for_runs(q, begin, end, run, kGrain);
+  }
   float xs[kChunk], scales[kChunk], zeros[kChunk] = {};
   for_runs(q, begin, end, [&](int64_t at, int64_t n, int64_t s, int64_t step) {
     load_chunk(x, at, 1, n, 0, xs);
-    if constexpr (sizeof(T) == 1) {
-      if (step == 0) {
-        const double z = zero == nullptr ? 0 : number_at(*zero, s);
-        quant_round_ops().to_bytes<T>()(xs, n, static_cast<float>(number_at(scale, s)),
-                                        static_cast<float>(z), y + at);
-        return;
-      }
-    }
     load_chunk(scale, s, step, n, 1, scales);
     if (zero != nullptr) load_chunk(*zero, s, step, n, 0, zeros);
-    round_chunk<T>(xs, scales, zeros, n, y + at);
+    round.by_each(xs, n, {scales, zeros, precision}, y + at);
   });
 }
 
@@ -133,18 +118,33 @@ void quantize_float8(const View& x, const View& scale, const View* zero, nef_dty
   });
 }
 
-// Without a zero point, quotients in float32.
+// Without a zero point.
 template <typename Format>
-void quantize_float8_fast(const View& x, const View& scale, bool saturate, const QuantLayout& q,
-                          int64_t begin, int64_t end, uint8_t* y) {
+void quantize_float8_fast(const View& x, const View& scale, nef_dtype precision, bool saturate,
+                          const QuantLayout& q, int64_t begin, int64_t end, uint8_t* y) {
   float xs[kChunk], scales[kChunk];
+  uint16_t halves[kChunk];
   const TileFn narrow = find_cast_fn(NEF_FLOAT32, Format::kDtype);
   for_runs(q, begin, end, [&](int64_t at, int64_t n, int64_t s, int64_t step) {
     load_chunk(x, at, 1, n, 0, xs);
     load_chunk(scale, s, step, n, 1, scales);
     for (int64_t i = 0; i < kChunk; ++i) xs[i] /= scales[i];
+    if (precision != NEF_FLOAT32) {
+      store_floats(precision, xs, n, halves, 0);
+      load_floats(precision, halves, 0, n, xs);
+    }
     narrow({y + at, {xs}, static_cast<size_t>(n), saturate ? 1.0 : 0.0, 0});
   });
+}
+
+// Whether quotients of float32 may be rounded once more. To a float of 16 bits they may where the
+// scale is one: a midpoint has 12 bits at most and a scale 11, and what x differs by from their
+// product, which float32 holds, is too much for the quotient to round to that midpoint.
+bool quotients_in_float32(nef_dtype x, nef_dtype scale, nef_dtype precision) {
+  const auto is_narrow = [](nef_dtype t) { return t == NEF_FLOAT16 || t == NEF_BFLOAT16; };
+  if (!is_narrow(x) && x != NEF_FLOAT32) return false;
+  if (precision == NEF_FLOAT32) return is_narrow(scale) || scale == NEF_FLOAT32;
+  return is_narrow(precision) && is_narrow(scale);
 }
 
 void run_quantize(const Call& c) {
@@ -157,15 +157,14 @@ void run_quantize(const Call& c) {
   const auto fallback = is_float_dtype(scale.dtype) ? scale.dtype : NEF_FLOAT32;
   const auto precision =
       static_cast<nef_dtype>(c.attr_int(NEF_QUANTIZE_LINEAR_PRECISION, fallback));
-  const bool narrow = x.dtype != NEF_INT32 && x.dtype != NEF_FLOAT64 && scale.dtype != NEF_INT32 &&
-                      scale.dtype != NEF_FLOAT64;
+  const bool fast = quotients_in_float32(x.dtype, scale.dtype, precision);
   if (backends::is_float8(y.dtype)) {
     const bool saturate = c.attr_int(NEF_QUANTIZE_LINEAR_SATURATE, 1) != 0;
     auto* out = reinterpret_cast<uint8_t*>(y.data);
     return backends::with_float8(y.dtype, [&]<class Format>(Format) {
       parallel_for(x.count, kGrain, [&](int64_t begin, int64_t end) {
-        if (narrow && precision == NEF_FLOAT32 && zero == nullptr) {
-          quantize_float8_fast<Format>(x, scale, saturate, q, begin, end, out);
+        if (fast && zero == nullptr) {
+          quantize_float8_fast<Format>(x, scale, precision, saturate, q, begin, end, out);
         } else {
           quantize_float8<Format>(x, scale, zero, precision, saturate, q, begin, end, out);
         }
@@ -175,11 +174,10 @@ void run_quantize(const Call& c) {
   with_int_type(y.dtype, [&]<class T>(T) {
     T* out = reinterpret_cast<T*>(y.data);
     parallel_for(x.count, kGrain, [&](int64_t begin, int64_t end) {
-      if (narrow && precision == NEF_FLOAT32) {
-        quantize_fast<T>(x, scale, zero, q, begin, end, out);
-      } else {
-        quantize_exact<T>(x, scale, zero, precision, q, begin, end, out);
+      if constexpr (sizeof(T) <= 2) {
+        if (fast) return quantize_fast<T>(x, scale, zero, precision, q, begin, end, out);
       }
+      quantize_exact<T>(x, scale, zero, precision, q, begin, end, out);
     });
   });
 }
@@ -258,10 +256,11 @@ void run_dynamic(const Call& c) {
   float low = 0, high = 0;
   quant_round_ops().range(data, x.count, &low, &high);
   const auto s = backends::dynamic_scale(low, high);
+  const auto zero = static_cast<float>(s.zero_point);
+  const QuantStep step{&s.scale, &zero};
   auto* out = reinterpret_cast<uint8_t*>(y.data);
   parallel_for(x.count, kGrain, [&](int64_t begin, int64_t end) {
-    quant_round_ops().to_uint8(data + begin, end - begin, s.scale, static_cast<float>(s.zero_point),
-                               out + begin);
+    quant_round_ops().to_uint8.by_one(NEF_FLOAT32, data, begin, end - begin, step, out + begin);
   });
   if (c.wants(1)) std::memcpy(c.out(1).data, &s.scale, sizeof(float));
   if (c.wants(2)) *c.out(2).data = static_cast<char>(s.zero_point);

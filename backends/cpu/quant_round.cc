@@ -6,6 +6,7 @@
 #include <hwy/foreach_target.h>  // must come before highway.h
 #include <hwy/highway.h>
 
+#include "backends/cpu/half-inl.h"
 #include "backends/cpu/quant_round.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -17,25 +18,85 @@ namespace {  // units share the target's namespace
 using D = hn::CappedTag<float, 16>;
 using V = hn::Vec<D>;
 
-template <class T>
-void to_bytes(const float* HWY_RESTRICT x, int64_t n, float scale, float zero, T* HWY_RESTRICT y) {
+HWY_INLINE V load(D d, const float* x, size_t n) { return hn::LoadN(d, x, n); }
+HWY_INLINE V load(D d, const float* x) { return hn::LoadU(d, x); }
+template <bool kHalf>
+struct Narrow {
+  uint16_t bits;
+};
+template <bool kHalf>
+HWY_INLINE V load(D d, const Narrow<kHalf>* x) {
+  return widen<kHalf>(d, hn::LoadU(hn::Rebind<uint16_t, D>(), &x->bits));
+}
+template <bool kHalf>
+HWY_INLINE V load(D d, const Narrow<kHalf>* x, size_t n) {
+  return widen<kHalf>(d, hn::LoadN(hn::Rebind<uint16_t, D>(), &x->bits, n));
+}
+
+// To nearest even without the `drop` lowest bits of the significand.
+HWY_INLINE V shortened(D d, V v, int drop) {
+  const hn::RebindToUnsigned<D> du;
+  const auto bits = hn::BitCast(du, v);
+  const auto odd = hn::And(hn::ShiftRightSame(bits, drop), hn::Set(du, 1));
+  const auto carried = hn::Add(bits, hn::Add(odd, hn::Set(du, (1u << (drop - 1)) - 1)));
+  return hn::BitCast(d, hn::And(carried, hn::Set(du, ~((1u << drop) - 1))));
+}
+
+// One scale for all, or one for each.
+template <bool kEach>
+struct Scales {
+  const float* at;
+  HWY_INLINE V load(D d, int64_t i) const { return kEach ? hn::LoadU(d, at + i) : hn::Set(d, *at); }
+  HWY_INLINE V load(D d, int64_t i, size_t n) const {
+    return kEach ? hn::LoadN(d, at + i, n) : hn::Set(d, *at);
+  }
+};
+
+template <bool kShorten, bool kEach, class From, class T>
+void quantize(const From* HWY_RESTRICT x, int64_t n, const QuantStep& step, T* HWY_RESTRICT y) {
   const D d;
   const hn::Rebind<T, D> dt;
   const hn::RebindToSigned<D> di;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-  // Beyond every zero point and integer of the type.
-  const V limit = hn::Set(d, 262144.0f), s = hn::Set(d, scale), z = hn::Set(d, zero);
-  const auto round = [&](V v) HWY_ATTR {
+  const V limit = hn::Set(d, 262144.0f);  // beyond every zero point and integer of the type
+  const Scales<kEach> scale{step.scale}, zero{step.zero};
+  const int drop = step.precision == NEF_FLOAT16 ? 13 : 16;  // bits that a float32 has more
+  const auto round = [&](V v, V s, V z) HWY_ATTR {
     V q = hn::Div(v, s);
     q = hn::IfThenZeroElse(hn::IsNaN(q), q);
     q = hn::Max(hn::Neg(limit), hn::Min(q, limit));
+    if constexpr (kShorten) q = shortened(d, q, drop);
     return hn::DemoteTo(dt, hn::ConvertTo(di, hn::Add(hn::Round(q), z)));
   };
   int64_t i = 0;
-  for (; i + lanes <= n; i += lanes) hn::StoreU(round(hn::LoadU(d, x + i)), dt, y + i);
+  for (; i + lanes <= n; i += lanes) {
+    hn::StoreU(round(load(d, x + i), scale.load(d, i), zero.load(d, i)), dt, y + i);
+  }
   if (i == n) return;
-  const size_t rest = static_cast<size_t>(n - i);
-  hn::StoreN(round(hn::LoadN(d, x + i, rest)), dt, y + i, rest);
+  const auto rest = static_cast<size_t>(n - i);
+  const auto last = round(load(d, x + i, rest), scale.load(d, i, rest), zero.load(d, i, rest));
+  hn::StoreN(last, dt, y + i, rest);
+}
+
+template <bool kEach, class From, class T>
+void quantize_from(const From* x, int64_t n, const QuantStep& step, T* y) {
+  if (step.precision == NEF_FLOAT32) quantize<false, kEach>(x, n, step, y);
+  else quantize<true, kEach>(x, n, step, y);
+}
+template <class T>
+void by_one(nef_dtype dtype, const void* x, int64_t offset, int64_t n, const QuantStep& step,
+            T* y) {
+  if (dtype == NEF_FLOAT16) {
+    quantize_from<false>(static_cast<const Narrow<true>*>(x) + offset, n, step, y);
+  } else if (dtype == NEF_BFLOAT16) {
+    quantize_from<false>(static_cast<const Narrow<false>*>(x) + offset, n, step, y);
+  } else {
+    quantize_from<false>(static_cast<const float*>(x) + offset, n, step, y);
+  }
+}
+template <class T>
+void by_each(const float* x, int64_t n, const QuantStep& step, T* y) {
+  quantize_from<true>(x, n, step, y);
 }
 
 void range(const float* HWY_RESTRICT x, int64_t n, float* low, float* high) {
@@ -62,7 +123,11 @@ void range(const float* HWY_RESTRICT x, int64_t n, float* low, float* high) {
 }
 
 const QuantRoundOps& ops() {
-  static const QuantRoundOps table = {to_bytes<uint8_t>, to_bytes<int8_t>, range};
+  static const QuantRoundOps table = {{by_one<uint8_t>, by_each<uint8_t>},
+                                      {by_one<int8_t>, by_each<int8_t>},
+                                      {by_one<uint16_t>, by_each<uint16_t>},
+                                      {by_one<int16_t>, by_each<int16_t>},
+                                      range};
   return table;
 }
 

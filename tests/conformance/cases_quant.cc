@@ -32,6 +32,63 @@ const std::vector<Scaled> kScaled = {
     {"empty_blocks", {2, 0}, {2, 0}, 1, 4},
 };
 
+// Quotients next to where a rounding to 16 bits first, or its absence, changes the whole number:
+// a half, half way from it to the next float of 16 bits, and the float32 around those times 3.
+Tensor next_to_halves() {
+  std::vector<double> numbers;
+  for (double whole = 1; whole < 300; whole = 2 * whole + 1) {
+    for (int digits : {8, 11}) {
+      const double half = whole + 0.5, step = std::ldexp(1.0, std::ilogb(half) - digits + 1);
+      for (double q : {half, half + step / 2, half - step / 2, half + step}) {
+        const auto x = static_cast<float>(3 * q);
+        for (float v : {x, std::nextafter(x, 1e9f), std::nextafter(x, 0.0f)}) {
+          numbers.insert(numbers.end(), {v, -v});
+        }
+      }
+    }
+  }
+  return values(NEF_FLOAT32, {static_cast<int64_t>(numbers.size())}, numbers);
+}
+
+void add_mixed_quantize(CaseList& out) {
+  const nef_op op = NEF_OP_QUANTIZE_LINEAR;
+  const Tensor halves = next_to_halves();
+  for (nef_dtype st : {NEF_FLOAT16, NEF_BFLOAT16, NEF_FLOAT32}) {
+    for (nef_dtype z : allowed_dtypes(op, 2)) {
+      const std::string tail = "_" + std::to_string(st) + "_" + std::to_string(z);
+      for (const Scaled& s : kScaled) {
+        for (nef_dtype t : {NEF_FLOAT16, NEF_BFLOAT16, NEF_FLOAT32}) {
+          if (t == st) continue;
+          out.push_back(single(std::string("mixed_") + s.name + "_" + std::to_string(t) + tail, op,
+                               {make(t, s.x, Fill::Extreme), make(st, s.scale, Fill::Positive, 2)},
+                               attrs(op)
+                                   .set_int(NEF_QUANTIZE_LINEAR_AXIS, s.axis)
+                                   .set_int(NEF_QUANTIZE_LINEAR_BLOCK_SIZE, s.block)
+                                   .set_int(NEF_QUANTIZE_LINEAR_OUTPUT_DTYPE, z)
+                                   .build()));
+        }
+      }
+      for (nef_dtype p : {NEF_FLOAT16, NEF_BFLOAT16, NEF_FLOAT32}) {
+        const auto words = attrs(op)
+                               .set_int(NEF_QUANTIZE_LINEAR_PRECISION, p)
+                               .set_int(NEF_QUANTIZE_LINEAR_OUTPUT_DTYPE, z)
+                               .build();
+        out.push_back(
+            single("halves_" + std::to_string(p) + tail, op, {halves, values(st, {}, {3})}, words));
+        out.push_back(single(
+            "halves_each_" + std::to_string(p) + tail, op,
+            {halves,
+             values(st, halves.dims, std::vector<double>(static_cast<size_t>(halves.count()), 3))},
+            attrs(op)
+                .set_int(NEF_QUANTIZE_LINEAR_AXIS, 0)
+                .set_int(NEF_QUANTIZE_LINEAR_PRECISION, p)
+                .set_int(NEF_QUANTIZE_LINEAR_OUTPUT_DTYPE, z)
+                .build()));
+      }
+    }
+  }
+}
+
 void add_quantize(CaseList& out) {
   const nef_op op = NEF_OP_QUANTIZE_LINEAR;
   for (nef_dtype t : allowed_dtypes(op)) {
@@ -353,7 +410,10 @@ void add_matmul_nbits(CaseList& out) {
 
 bool add_quant_cases(nef_op op, CaseList& out) {
   switch (op) {
-    case NEF_OP_QUANTIZE_LINEAR: add_quantize(out); return true;
+    case NEF_OP_QUANTIZE_LINEAR:
+      add_quantize(out);
+      add_mixed_quantize(out);
+      return true;
     case NEF_OP_DEQUANTIZE_LINEAR: add_dequantize(out); return true;
     case NEF_OP_DYNAMIC_QUANTIZE_LINEAR: add_dynamic(out); return true;
     case NEF_OP_MATMUL_INTEGER: add_matmul_integer(out); return true;
