@@ -100,7 +100,7 @@ def apart(case, args):
     """Medians of processes that run one side each, of which the best stands for a side: now and then the threads of a
     process are kept apart by the others of this machine."""
     def median(side, seconds):
-        command = [sys.executable, "-B", __file__, "--build", args.build, "--threads", str(args.threads),
+        command = [os.environ["NEF_PEERS_PYTHON"], "-B", __file__, "--build", args.build, "--threads", str(args.threads),
                    "--only", f"^{re.escape(case.name)}$", "--side", side, "--seconds", str(seconds)]
         return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 

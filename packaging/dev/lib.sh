@@ -158,6 +158,22 @@ suite_root() {  # suite_root SUITE
   as_root apt-get "${APT_OPTIONS[@]}" -qq update
 }
 
+# Packages of Debian's newest suite, unpacked into FOLDER/tree and installed nowhere, with their names and versions in
+# FOLDER/versions.
+unpack_from_sid() {  # unpack_from_sid FOLDER PACKAGE...
+  local folder="$1" package
+  shift
+  local APT_OPTIONS=()
+  suite_root sid
+  mkdir -p "$folder/packages"
+  (cd "$folder/packages" && apt-get "${APT_OPTIONS[@]}" -qq download "$@" >&2) || die "cannot fetch $*"
+  for package in "$folder/packages"/*.deb; do
+    dpkg-deb -x "$package" "$folder/tree"
+    dpkg-deb -f "$package" Package Version | awk '{printf "%s ", $2} END {print ""}' >>"$folder/versions"
+  done
+  rm -r "$folder/packages"
+}
+
 # Puts a Go on PATH that is, or can fetch, the version go.mod asks for.
 ensure_go() {
   local dir
