@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Conversions between all dtypes.
 #include <algorithm>
-#include <bit>
-#include <cmath>
 #include <cstring>
 
 #include "backends/cpu/dtypes.h"
 #include "backends/cpu/elementwise_tiles.h"
-#include "backends/shared/float16.h"
 
 namespace nef::cpu {
 namespace {
@@ -32,51 +29,6 @@ void cast_tile(const TileArgs& args) {
   const auto* a = static_cast<const From*>(args.in[0]);
   auto* out = static_cast<To*>(args.out);
   for (size_t i = 0; i < args.n; ++i) out[i] = convert<From, To>(a[i]);
-}
-
-// A 64-bit integer as a double whose last bit is sticky: a second rounding, to a float of fewer
-// than 52 bits, then comes out as if it were the only one.
-template <class From>
-double sticky_double(From x) {
-  if constexpr (sizeof(From) < 8 || std::is_floating_point_v<From>) {
-    return static_cast<double>(x);
-  } else {
-    const bool negative = std::is_signed_v<From> && x < 0;
-    const uint64_t magnitude = negative ? uint64_t{0} - static_cast<uint64_t>(x) : x;
-    const int excess = static_cast<int>(std::bit_width(magnitude)) - 53;
-    if (excess <= 0) return static_cast<double>(x);
-    uint64_t kept = magnitude >> excess;
-    if ((kept << excess) != magnitude) kept |= 1;
-    const double value = std::ldexp(static_cast<double>(kept), excess);
-    return negative ? -value : value;
-  }
-}
-
-template <class From>
-void narrow_to_float16(const TileArgs& args) {
-  const auto* a = static_cast<const From*>(args.in[0]);
-  auto* out = static_cast<uint16_t*>(args.out);
-  for (size_t i = 0; i < args.n; ++i) {
-    out[i] = backends::float16_from_double(sticky_double(a[i]));
-  }
-}
-template <class From>
-void narrow_to_bfloat16(const TileArgs& args) {
-  const auto* a = static_cast<const From*>(args.in[0]);
-  auto* out = static_cast<uint16_t*>(args.out);
-  for (size_t i = 0; i < args.n; ++i) {
-    out[i] = backends::bfloat16_from_double(sticky_double(a[i]));
-  }
-}
-
-template <class From, class Format>
-void narrow_to_float8(const TileArgs& args) {
-  const auto* a = static_cast<const From*>(args.in[0]);
-  auto* out = static_cast<uint8_t*>(args.out);
-  const bool saturate = args.p0 != 0;
-  for (size_t i = 0; i < args.n; ++i) {
-    out[i] = backends::float8_from_double<Format>(sticky_double(a[i]), saturate);
-  }
 }
 
 // By way of float32, which holds `From` exactly (or what it rounds is infinite in kTo).
@@ -141,12 +93,6 @@ TileFn move_fn(nef_dtype dtype) {
 template <class From>
 TileFn cast_from(nef_dtype to) {
   if (to == NEF_BOOL) return cast_tile<From, Bool>;
-  if (to == NEF_FLOAT16) return narrow_to_float16<From>;
-  if (to == NEF_BFLOAT16) return narrow_to_bfloat16<From>;
-  if (backends::is_float8(to)) {
-    return backends::with_float8(
-        to, []<class Format>(Format) -> TileFn { return narrow_to_float8<From, Format>; });
-  }
   TileFn fn = nullptr;
   with_number_type(to, [&]<class To>(To) { fn = cast_tile<From, To>; });
   return fn;

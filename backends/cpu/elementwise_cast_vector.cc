@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The conversions worth vectors: floats of 16 and 8 bits, int32 and bytes from and to float32.
+// The conversions worth vectors: from and to float32, and what is wider to floats of 16 and 8 bits.
 #include "backends/cpu/targets.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -15,10 +15,10 @@ namespace HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// One vector of the wider type at a time. Whole-vector loads of the narrow type stay within it.
-template <class From, class To, class Op>
+// One vector of the widest type at a time. Whole-vector loads of a narrow type stay within it.
+template <class From, class To, class Op,
+          class Wide = hwy::If<(sizeof(From) > sizeof(To)), From, To>>
 void map_cast(const TileArgs& args) {
-  using Wide = hwy::If<(sizeof(From) > sizeof(To)), From, To>;
   const hn::ScalableTag<Wide> dw;
   const hn::Rebind<From, decltype(dw)> df;
   const hn::Rebind<To, decltype(dw)> dt;
@@ -46,26 +46,33 @@ struct FromInt32 {
     return hn::ConvertTo(d, v);
   }
 };
-// ConvertTo saturates; NaN gives 0.
-struct ToInt32 {
+// Floats to integers: each step saturates; NaN gives 0.
+struct ToInteger {
   template <class D, class V>
   static HWY_INLINE hn::Vec<D> apply(D d, V v) {
-    return hn::ConvertTo(d, hn::IfThenElseZero(hn::Eq(v, v), v));
+    constexpr size_t kFrom = sizeof(hn::TFromV<V>), kTo = sizeof(hn::TFromD<D>);
+    const V number = hn::IfThenElseZero(hn::Eq(v, v), v);
+    if constexpr (kFrom == kTo) return hn::ConvertTo(d, number);
+    else if constexpr (kFrom < kTo) return hn::PromoteTo(d, number);
+    else if constexpr (kTo == 4) return hn::DemoteTo(d, number);
+    else return hn::DemoteTo(d, apply(hn::Rebind<int32_t, D>(), v));
   }
 };
-// Bytes go to float32 by way of int32.
-struct FromByte {
+// NaN is not 0.
+struct ToBool {
+  template <class D, class V>
+  static HWY_INLINE hn::Vec<D> apply(D d, V v) {
+    const hn::DFromV<V> df;
+    const hn::RebindToUnsigned<decltype(df)> du;
+    const auto zero = hn::RebindMask(du, hn::Eq(v, hn::Zero(df)));
+    return hn::TruncateTo(d, hn::IfThenZeroElse(zero, hn::Set(du, 1)));
+  }
+};
+// Integers of 8 and 16 bits go to float32 by way of int32.
+struct FromShort {
   template <class D, class V>
   static HWY_INLINE hn::Vec<D> apply(D d, V v) {
     return hn::ConvertTo(d, hn::PromoteTo(hn::RebindToSigned<D>(), v));
-  }
-};
-// Saturates, and NaN gives 0, in either step.
-struct ToByte {
-  template <class D, class V>
-  static HWY_INLINE hn::Vec<D> apply(D d, V v) {
-    const hn::RebindToSigned<hn::DFromV<V>> di;
-    return hn::DemoteTo(d, ToInt32::apply(di, v));
   }
 };
 struct FromBfloat16 {
@@ -196,6 +203,79 @@ struct ToFloat16 {
 };
 #endif
 
+// Exactly but for a last bit that is sticky where float64 does not hold a 64-bit integer.
+template <class D, class V>
+HWY_INLINE hn::Vec<D> sticky_double(D d, V v) {
+  using T = hn::TFromV<V>;
+  if constexpr (hwy::IsFloat<T>()) return v;
+  else if constexpr (sizeof(T) == 4) return hn::PromoteTo(d, v);
+  else {
+    const hn::DFromV<V> di;
+    const V low = hn::Set(di, T{0xfff}), top = hn::ShiftRight<52>(v);
+    const V sticky = hn::And(hn::Add(hn::And(v, low), low), hn::Set(di, T{0x1000}));
+    const V kept = hn::Or(hn::AndNot(low, v), sticky);
+    // From -2^52 to 2^52.
+    const auto exact =
+        hn::Or(hn::Eq(top, hn::Zero(di)), hn::Eq(top, hn::Set(di, static_cast<T>(-1))));
+    return hn::ConvertTo(d, hn::IfThenElse(exact, v, kept));
+  }
+}
+
+// To floats of 16 and 8 bits as if in one rounding. float64 is cut to 14 bits, the last one set
+// where it was not exact: float32 holds that, its subnormal numbers too down to what bfloat16
+// rounds to 0, and `Narrow` finds it on the same side of every midpoint.
+template <class Narrow>
+struct Once {
+  template <class D, class V>
+  static HWY_INLINE hn::Vec<D> apply(D d, V v) {
+    constexpr int kDrop = 52 - 13;
+    const hn::Rebind<double, D> dd;
+    const hn::RebindToUnsigned<decltype(dd)> du;
+    const hn::Rebind<float, decltype(dd)> df;
+    const auto bits = hn::BitCast(du, sticky_double(dd, v));
+    const auto low = hn::Set(du, (uint64_t{1} << kDrop) - 1);
+    const auto sticky =
+        hn::And(hn::Add(hn::And(bits, low), low), hn::Set(du, uint64_t{1} << kDrop));
+    const auto kept = hn::Or(hn::AndNot(low, bits), sticky);
+    return Narrow::apply(d, hn::DemoteTo(df, hn::BitCast(dd, kept)));
+  }
+};
+template <class From, class To, class Narrow>
+void map_once(const TileArgs& args) {
+  map_cast<From, To, Once<Narrow>, double>(args);
+}
+template <class From, class Format>
+void once_to_float8(const TileArgs& args) {
+  if (args.p0 != 0) return map_once<From, uint8_t, ToFloat8<Format, true>>(args);
+  map_once<From, uint8_t, ToFloat8<Format, false>>(args);
+}
+template <class From>
+TileFn narrow_once(nef_dtype to) {
+  switch (to) {
+    case NEF_FLOAT16: return map_once<From, Half, ToFloat16>;
+    case NEF_BFLOAT16: return map_once<From, uint16_t, ToBfloat16>;
+    case NEF_FLOAT8_E4M3FN: return once_to_float8<From, backends::E4M3>;
+    case NEF_FLOAT8_E5M2: return once_to_float8<From, backends::E5M2>;
+    default: return nullptr;
+  }
+}
+
+template <class From>
+TileFn to_integer(nef_dtype to) {
+  switch (to) {
+    case NEF_BOOL: return map_cast<From, uint8_t, ToBool>;
+    case NEF_UINT8: return map_cast<From, uint8_t, ToInteger>;
+    case NEF_INT8: return map_cast<From, int8_t, ToInteger>;
+    case NEF_UINT16: return map_cast<From, uint16_t, ToInteger>;
+    case NEF_INT16: return map_cast<From, int16_t, ToInteger>;
+    case NEF_UINT32: return map_cast<From, uint32_t, ToInteger>;
+    case NEF_INT32: return map_cast<From, int32_t, ToInteger>;
+    case NEF_UINT64: return map_cast<From, uint64_t, ToInteger>;
+    case NEF_INT64: return map_cast<From, int64_t, ToInteger>;
+    default: return nullptr;
+  }
+}
+
 }  // namespace
 
 TileFn vector_cast(nef_dtype from, nef_dtype to) {
@@ -204,28 +284,36 @@ TileFn vector_cast(nef_dtype from, nef_dtype to) {
       case NEF_FLOAT16: return map_cast<Half, float, FromFloat16>;
       case NEF_BFLOAT16: return map_cast<uint16_t, float, FromBfloat16>;
       case NEF_INT32: return map_cast<int32_t, float, FromInt32>;
+      case NEF_UINT16: return map_cast<uint16_t, float, FromShort>;
+      case NEF_INT16: return map_cast<int16_t, float, FromShort>;
       case NEF_BOOL:
-      case NEF_UINT8: return map_cast<uint8_t, float, FromByte>;
-      case NEF_INT8: return map_cast<int8_t, float, FromByte>;
+      case NEF_UINT8: return map_cast<uint8_t, float, FromShort>;
+      case NEF_INT8: return map_cast<int8_t, float, FromShort>;
       case NEF_FLOAT8_E4M3FN: return map_cast<uint8_t, float, FromFloat8<backends::E4M3>>;
       case NEF_FLOAT8_E5M2: return map_cast<uint8_t, float, FromFloat8<backends::E5M2>>;
       default: return nullptr;
     }
   }
-  if (from == NEF_FLOAT32) {
-    switch (to) {
-      case NEF_FLOAT16: return map_cast<float, Half, ToFloat16>;
-      case NEF_BFLOAT16: return map_cast<float, uint16_t, ToBfloat16>;
-      case NEF_INT32: return map_cast<float, int32_t, ToInt32>;
-      case NEF_UINT8: return map_cast<float, uint8_t, ToByte>;
-      case NEF_INT8: return map_cast<float, int8_t, ToByte>;
-      case NEF_FLOAT64: return map_cast<float, double, Promote>;
-      case NEF_FLOAT8_E4M3FN: return to_float8<backends::E4M3>;
-      case NEF_FLOAT8_E5M2: return to_float8<backends::E5M2>;
-      default: return nullptr;
-    }
+  switch (from) {
+    case NEF_FLOAT32: break;
+    case NEF_FLOAT64:
+      if (TileFn fn = to_integer<double>(to)) return fn;
+      return narrow_once<double>(to);
+    // Infinite in float16 is what float32 does not hold.
+    case NEF_INT32: return to == NEF_FLOAT16 ? nullptr : narrow_once<int32_t>(to);
+    case NEF_UINT32: return narrow_once<uint32_t>(to);
+    case NEF_INT64: return narrow_once<int64_t>(to);
+    case NEF_UINT64: return narrow_once<uint64_t>(to);
+    default: return nullptr;
   }
-  return nullptr;
+  switch (to) {
+    case NEF_FLOAT16: return map_cast<float, Half, ToFloat16>;
+    case NEF_BFLOAT16: return map_cast<float, uint16_t, ToBfloat16>;
+    case NEF_FLOAT64: return map_cast<float, double, Promote>;
+    case NEF_FLOAT8_E4M3FN: return to_float8<backends::E4M3>;
+    case NEF_FLOAT8_E5M2: return to_float8<backends::E5M2>;
+    default: return to_integer<float>(to);
+  }
 }
 
 }  // namespace HWY_NAMESPACE

@@ -204,6 +204,137 @@ TEST(CpuCast, FloatToInt32SaturatesAndNanIsZero) {
   for_each_target([&] { EXPECT_EQ((cast<float, int32_t>(NEF_FLOAT32, NEF_INT32, x)), want); });
 }
 
+// Every 16-bit float as float64, the midpoint between it and the next, and what lies next to them
+// in float64 and in float32; beyond both ends of float32 too.
+std::vector<double> around_in_double(float (*widen)(uint16_t)) {
+  std::vector<double> out;
+  for (uint16_t bits : all_16_bits()) {
+    const double x = widen(bits), next = widen(static_cast<uint16_t>(bits + 1));
+    for (double v : {x, x / 2 + next / 2}) {
+      out.insert(out.end(), {v, std::nextafter(v, 1e300), std::nextafter(v, -1e300),
+                             v * (1 + 0x1p-24), v * (1 - 0x1p-24), v * (1 + 0x1p-14)});
+    }
+  }
+  for (double v :
+       {0x1.fffffep127, 0x1.ffffffp127, 0x1.ff8p127, 0x1.ff7fffffffp127, 1e300, 0x1p-149, 0x1p-150,
+        0x1p-134, 0x1.0000000001p-134, 0x1.8p-133, 0x1.8000000001p-133, 1e-300, 0x1p-1074}) {
+    out.insert(out.end(), {v, -v});
+  }
+  return out;
+}
+
+TEST(CpuCast, Float64RoundsOnceToSixteenBits) {
+  for_each_target([] {
+    const auto check = [](nef_dtype to, uint16_t (*narrow)(double), float (*widen)(uint16_t)) {
+      const std::vector<double> x = around_in_double(widen);
+      const auto y = cast<double, uint16_t>(NEF_FLOAT64, to, x);
+      for (size_t i = 0; i < x.size(); ++i) {
+        ASSERT_TRUE(same_16(y[i], narrow(x[i]), widen))
+            << x[i] << " gave " << y[i] << ", want " << narrow(x[i]);
+      }
+    };
+    check(NEF_FLOAT16, backends::float16_from_double, backends::float_from_float16);
+    check(NEF_BFLOAT16, backends::bfloat16_from_double, backends::float_from_bfloat16);
+  });
+}
+
+TEST(CpuCast, Float64RoundsOnceToEightBits) {
+  const std::vector<double> x = around_in_double(backends::float_from_float16);
+  for_each_target([&] {
+    for (const Format8& f : kFormats8) {
+      for (bool saturate : {false, true}) {
+        std::vector<uint8_t> y(x.size());
+        ToFloat8{saturate}.run(cpu::find_cast_fn(NEF_FLOAT64, f.dtype), x, y);
+        for (size_t i = 0; i < x.size(); ++i) {
+          const uint8_t want = backends::float8_from_double(f.dtype, x[i], saturate);
+          ASSERT_TRUE(same_8(f, y[i], want)) << x[i] << " gave " << int{y[i]};
+        }
+      }
+    }
+  });
+}
+
+// Integers around every power of two and around the midpoints of bfloat16 and float16 above it.
+template <typename T>
+std::vector<T> wide_integers() {
+  std::vector<T> out = {std::numeric_limits<T>::min(), std::numeric_limits<T>::max()};
+  for (int bit = 0; bit < std::numeric_limits<T>::digits; ++bit) {
+    const T power = static_cast<T>(T{1} << bit);
+    for (int below : {0, 8, 9, 11, 12, 24, 53}) {
+      const T x = static_cast<T>(power + (below == 0 || below > bit ? 0 : power >> below));
+      for (int d : {-1, 0, 1}) {
+        const T near = static_cast<T>(x + static_cast<T>(d));
+        out.push_back(near);
+        out.push_back(static_cast<T>(T{0} - near));
+      }
+    }
+  }
+  return out;
+}
+template <typename T>
+void check_wide_integers(nef_dtype from) {
+  const std::vector<T> x = wide_integers<T>();
+  const auto half = cast<T, uint16_t>(from, NEF_FLOAT16, x);
+  const auto brain = cast<T, uint16_t>(from, NEF_BFLOAT16, x);
+  std::vector<uint8_t> eighth(x.size());
+  ToFloat8{true}.run(cpu::find_cast_fn(from, NEF_FLOAT8_E5M2), x, eighth);
+  for (size_t i = 0; i < x.size(); ++i) {
+    // long double holds them all, and an odd last bit of float64 what it does not.
+    const auto exact = static_cast<long double>(x[i]);
+    auto want = static_cast<double>(exact);
+    if (want != exact) {
+      const auto other = std::nextafter(want, want < exact ? 1e30 : -1e30);
+      want = (std::bit_cast<uint64_t>(want) & 1) != 0 ? want : other;
+    }
+    ASSERT_EQ(half[i], backends::float16_from_double(want)) << x[i];
+    ASSERT_EQ(brain[i], backends::bfloat16_from_double(want)) << x[i];
+    ASSERT_EQ(eighth[i], backends::float8_from_double(NEF_FLOAT8_E5M2, want, true)) << x[i];
+  }
+}
+TEST(CpuCast, WideIntegersRoundOnce) {
+  for_each_target([] {
+    check_wide_integers<int32_t>(NEF_INT32);
+    check_wide_integers<uint32_t>(NEF_UINT32);
+    check_wide_integers<int64_t>(NEF_INT64);
+    check_wide_integers<uint64_t>(NEF_UINT64);
+  });
+}
+
+// Where a conversion to an integer saturates, and next to there.
+template <typename From, typename To>
+void check_to_integer(nef_dtype from, nef_dtype to) {
+  const From inf = std::numeric_limits<From>::infinity();
+  std::vector<From> x = {0, From(-0.0), From(0.9), From(-0.9), inf, -inf, From(std::nan(""))};
+  for (int bit = 0; bit < 66; ++bit) {
+    const From power = std::ldexp(From{1}, bit);
+    for (From v : {power, std::nextafter(power, inf), std::nextafter(power, From{0}),
+                   power - From(0.5), power - 1, power + From(0.5)}) {
+      x.insert(x.end(), {v, -v});
+    }
+  }
+  const auto y = cast<From, To>(from, to, x);
+  for (size_t i = 0; i < x.size(); ++i) ASSERT_EQ(y[i], cpu::saturate<To>(x[i])) << x[i] << to;
+}
+template <typename From>
+void check_to_integers(nef_dtype from) {
+  check_to_integer<From, int8_t>(from, NEF_INT8);
+  check_to_integer<From, uint8_t>(from, NEF_UINT8);
+  check_to_integer<From, int16_t>(from, NEF_INT16);
+  check_to_integer<From, uint16_t>(from, NEF_UINT16);
+  check_to_integer<From, int32_t>(from, NEF_INT32);
+  check_to_integer<From, uint32_t>(from, NEF_UINT32);
+  check_to_integer<From, int64_t>(from, NEF_INT64);
+  check_to_integer<From, uint64_t>(from, NEF_UINT64);
+  const std::vector<From> x = {0, From(-0.0), From(1e-30), -1, From(std::nan("")), 7};
+  EXPECT_EQ((cast<From, uint8_t>(from, NEF_BOOL, x)), (std::vector<uint8_t>{0, 0, 1, 1, 1, 1}));
+}
+TEST(CpuCast, FloatsToEveryIntegerSaturate) {
+  for_each_target([] {
+    check_to_integers<float>(NEF_FLOAT32);
+    check_to_integers<double>(NEF_FLOAT64);
+  });
+}
+
 // Through float32 both would round twice.
 TEST(CpuCast, WideTypesRoundOnceToSixteenBits) {
   const std::vector<double> x = {1.0 + 0x1p-11 + 0x1p-40, 1.0 + 0x1p-11};
