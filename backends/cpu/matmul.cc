@@ -14,76 +14,35 @@ namespace {
 
 constexpr int64_t kConvertGrain = 16 * 1024;
 
-// T computes; the tensors may be of a narrower float type and are then converted whole.
 template <typename T>
 class FloatMatmulPrepared final : public Prepared {
  public:
   FloatMatmulPrepared(const ValueTable& values, const MatmulSpec& spec,
                       const GemmBlocking& blocking, const Tensor* constants)
-      : values_(values, spec),
-        slots_(task_slots()),
-        gemm_(blocking, slots_),
-        native_(values.dtype(spec.a) == (sizeof(T) == 8 ? NEF_FLOAT64 : NEF_FLOAT32)) {
+      : values_(values, spec), gemm_(blocking, task_slots()) {
     if (values.constant(spec.b)) pack_b(constants);
   }
 
   size_t scratch_bytes(const Tensor* values) const override {
-    ScratchLayout layout;
-    carve(layout, values, values_.shape(values));
-    return layout.used();
+    return gemm_.scratch_bytes(values_.shape(values), prepacked());
   }
   uint64_t packed_bytes() const override { return packed_.bytes(); }
 
   void launch(const Tensor* values, void* scratch) const override {
     const MatmulShape s = values_.shape(values);
     values_.check_output(values, s);
-    ScratchLayout layout(scratch);
-    const Pieces p = carve(layout, values, s);
-    const T* a = load(values, spec().a, p.a);
-    const T* b = prepacked() ? packed_.data() : load(values, spec().b, p.b);
-    const T* bias = spec().bias < 0 ? nullptr : load(values, spec().bias, p.bias);
-    T* c = native_ ? static_cast<T*>(values[spec().out].data) : p.c;
+    const T* b = prepacked() ? packed_.data() : data(values, spec().b);
+    const T* bias = spec().bias < 0 ? nullptr : data(values, spec().bias);
     const EpilogueRun<T> steps = values_.epilogue(values, bias);
-    gemm_.run(s, a, b, prepacked(), c, steps.count == 0 ? nullptr : run_epilogue<T>, &steps,
-              p.gemm);
-    if constexpr (sizeof(T) == 4) {
-      if (!native_) {
-        store_floats_parallel(values_.table().dtype(spec().out), c,
-                              values_.count(values, spec().out), values[spec().out].data);
-      }
-    }
+    gemm_.run(s, data(values, spec().a), b, prepacked(), static_cast<T*>(values[spec().out].data),
+              steps.count == 0 ? nullptr : run_epilogue<T>, &steps, scratch);
   }
 
  private:
-  struct Pieces {
-    T *a, *b, *bias, *c;
-    void* gemm;
-  };
-
   const MatmulSpec& spec() const { return values_.spec(); }
   bool prepacked() const { return packed_.data() != nullptr; }
-
-  Pieces carve(ScratchLayout& layout, const Tensor* values, const MatmulShape& s) const {
-    Pieces p{};
-    if (!native_) {
-      p.a = layout.take<T>(values_.count(values, spec().a));
-      if (!prepacked()) p.b = layout.take<T>(values_.count(values, spec().b));
-      if (spec().bias >= 0) p.bias = layout.take<T>(values_.count(values, spec().bias));
-      p.c = layout.take<T>(s.batches * s.m * s.n);
-    }
-    p.gemm = layout.take<char>(static_cast<int64_t>(gemm_.scratch_bytes(s, prepacked())));
-    return p;
-  }
-
-  const T* load(const Tensor* values, int32_t id, T* piece) const {
-    const void* data = values_.table().data(values, id);
-    if constexpr (sizeof(T) == 4) {
-      if (!native_) {
-        load_floats_parallel(values_.table().dtype(id), data, values_.count(values, id), piece);
-        return piece;
-      }
-    }
-    return static_cast<const T*>(data);
+  const T* data(const Tensor* values, int32_t id) const {
+    return static_cast<const T*>(values_.table().data(values, id));
   }
 
   void pack_b(const Tensor* constants) {
@@ -92,19 +51,14 @@ class FloatMatmulPrepared final : public Prepared {
                             std::to_string(s.b_matrices) + " " + std::to_string(s.k) + " " +
                             std::to_string(s.n) + (spec().trans_b ? " t" : "");
     packed_ = SharedWeights<T>(constants[spec().b].data, how, [&] {
-      AlignedBuffer<T> converted;
-      if (!native_) converted = AlignedBuffer<T>(values_.count(constants, spec().b));
-      const T* data = load(constants, spec().b, converted.data());
       AlignedBuffer<T> packed(s.b_matrices * gemm_.packed_size(s));
-      gemm_.pack(s, data, packed.data());
+      gemm_.pack(s, data(constants, spec().b), packed.data());
       return packed;
     });
   }
 
   MatmulValues values_;
-  int64_t slots_;
   BatchedGemm<T> gemm_;
-  bool native_;
   SharedWeights<T> packed_;
 };
 
@@ -218,6 +172,8 @@ void MatmulValues::check_output(const Tensor* values, const MatmulShape& s) cons
 std::unique_ptr<Kernel> make_float_matmul(const Region& region, MatmulSpec spec) {
   if (auto kernel = make_amx_matmul(region, spec)) return kernel;
   if (auto kernel = make_narrow_matmul(region, spec)) return kernel;
+  const nef_dtype dtype = region.values[spec.a].dtype;
+  if (dtype == NEF_FLOAT16 || dtype == NEF_BFLOAT16) return make_half_matmul(region, spec);
   return std::make_unique<FloatMatmulKernel>(region, std::move(spec));
 }
 

@@ -62,6 +62,8 @@ std::unique_ptr<Kernel> make_float_matmul(const Region& region, MatmulSpec spec)
 std::unique_ptr<Kernel> make_amx_matmul(const Region& region, const MatmulSpec& spec);
 // float16 and bfloat16 by one constant matrix. Null where the region asks for something else.
 std::unique_ptr<Kernel> make_narrow_matmul(const Region& region, const MatmulSpec& spec);
+// float16 and bfloat16 by anything else.
+std::unique_ptr<Kernel> make_half_matmul(const Region& region, const MatmulSpec& spec);
 std::unique_ptr<Kernel> make_integer_matmul(const Region& region, const MatmulSpec& spec);
 
 std::unique_ptr<Kernel> make_einsum(const Region& region, std::string* why);

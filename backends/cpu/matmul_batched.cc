@@ -23,8 +23,16 @@ int64_t walk(int64_t batch, int rank, const int64_t* dims, const int64_t* steps)
   return index;
 }
 
-// Matrices one after the other; `b_size` elements each of B, which may be packed.
-MatmulLayout dense(const MatmulShape& s, int64_t b_size) {
+}  // namespace
+
+int64_t MatmulShape::matrix(int64_t batch, const int64_t* strides) const {
+  return walk(batch, batch_rank, batch_dims, strides);
+}
+int64_t MatmulLayout::at(int64_t batch, const int64_t* steps) const {
+  return walk(batch, batch_rank, batch_dims, steps);
+}
+
+MatmulLayout dense_layout(const MatmulShape& s, int64_t b_size) {
   MatmulLayout l;
   l.m = s.m;
   l.n = s.n;
@@ -47,18 +55,8 @@ MatmulLayout dense(const MatmulShape& s, int64_t b_size) {
   return l;
 }
 
-// Few rows read B once, in lines of K or of N.
-bool direct(const MatmulLayout& l) {
+bool reads_in_place(const MatmulLayout& l) {
   return l.m <= kDirectRows && (l.b_col == 1 || (l.b_row == 1 && l.a_k == 1));
-}
-
-}  // namespace
-
-int64_t MatmulShape::matrix(int64_t batch, const int64_t* strides) const {
-  return walk(batch, batch_rank, batch_dims, strides);
-}
-int64_t MatmulLayout::at(int64_t batch, const int64_t* steps) const {
-  return walk(batch, batch_rank, batch_dims, steps);
 }
 
 MatmulShape matmul_shape(const int64_t* a_dims, int a_rank, const int64_t* b_dims, int b_rank,
@@ -139,7 +137,7 @@ void BatchedGemm<T>::run_direct(const MatmulLayout& l, const T* a, const T* b, T
 template <typename T>
 void BatchedGemm<T>::run(const MatmulShape& s, const T* a, const T* b, bool prepacked, T* c,
                          TileFn<T> tile, const void* context, void* scratch) const {
-  const MatmulLayout l = dense(s, prepacked ? packed_size(s) : s.k * s.n);
+  const MatmulLayout l = dense_layout(s, prepacked ? packed_size(s) : s.k * s.n);
   multiply(l, a, b, prepacked, c, tile, context, scratch);
 }
 
@@ -147,7 +145,7 @@ template <typename T>
 void BatchedGemm<T>::multiply(const MatmulLayout& l, const T* a, const T* b, bool prepacked, T* c,
                               TileFn<T> tile, const void* context, void* scratch) const {
   if (l.batches == 0 || l.m == 0 || l.n == 0) return;
-  if (!prepacked && direct(l)) return run_direct(l, a, b, c, tile, context);
+  if (!prepacked && reads_in_place(l)) return run_direct(l, a, b, c, tile, context);
   const int64_t packed = packed_b_size<T>(l.k, l.n);
   T* a_buffers = static_cast<T*>(scratch);
   T* b_buffers = a_buffers + slots_ * gemm_a_buffer<T>(blocking_, l.m, l.k);

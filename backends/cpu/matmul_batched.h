@@ -44,6 +44,11 @@ struct MatmulLayout {
   int64_t at(int64_t batch, const int64_t* steps) const;
 };
 
+// Matrices one after the other; `b_size` elements each of B, which may be packed.
+MatmulLayout dense_layout(const MatmulShape& s, int64_t b_size);
+// So few rows that B, where it is not packed, is best read once in place, in lines of K or of N.
+bool reads_in_place(const MatmulLayout& l);
+
 // As numpy.matmul: a vector on the left is a row, on the right a column.
 MatmulShape matmul_shape(const int64_t* a_dims, int a_rank, const int64_t* b_dims, int b_rank,
                          bool trans_a, bool trans_b);

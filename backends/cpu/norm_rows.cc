@@ -295,8 +295,14 @@ void narrow_row(const float* x, int64_t n, uint16_t* dst) {
   const size_t rest = static_cast<size_t>(n - i);
   hn::StoreN(narrow<kHalf>(d, hn::LoadN(d, x + i, rest)), d16, dst + i, rest);
 }
-void widen_half(const uint16_t* src, int64_t n, float* out) { widen_row<true>(src, n, out); }
-void widen_brain(const uint16_t* src, int64_t n, float* out) { widen_row<false>(src, n, out); }
+void widen_half(const uint16_t* src, int64_t lds, int64_t rows, int64_t n, float* out,
+                int64_t ldo) {
+  for (int64_t i = 0; i < rows; ++i) widen_row<true>(src + i * lds, n, out + i * ldo);
+}
+void widen_brain(const uint16_t* src, int64_t lds, int64_t rows, int64_t n, float* out,
+                 int64_t ldo) {
+  for (int64_t i = 0; i < rows; ++i) widen_row<false>(src + i * lds, n, out + i * ldo);
+}
 void narrow_half(const float* x, int64_t ldx, int64_t rows, int64_t n, uint16_t* dst, int64_t ldd) {
   for (int64_t i = 0; i < rows; ++i) narrow_row<true>(x + i * ldx, n, dst + i * ldd);
 }
@@ -328,11 +334,8 @@ const RowOps<double>& row_ops<double>() {
 }
 
 void load_floats(nef_dtype dtype, const void* src, int64_t offset, int64_t n, float* out) {
-  const auto* bits = static_cast<const uint16_t*>(src) + offset;
-  if (dtype == NEF_FLOAT16) {
-    HWY_DYNAMIC_DISPATCH(widen_half)(bits, n, out);
-  } else if (dtype == NEF_BFLOAT16) {
-    HWY_DYNAMIC_DISPATCH(widen_brain)(bits, n, out);
+  if (dtype == NEF_FLOAT16 || dtype == NEF_BFLOAT16) {
+    load_block(dtype, src, offset, n, 1, n, out, n);
   } else if (backends::is_float8(dtype)) {
     const auto* codes = static_cast<const uint8_t*>(src) + offset;
     find_cast_fn(dtype, NEF_FLOAT32)({out, {codes}, static_cast<size_t>(n), 0, 0});
@@ -344,6 +347,12 @@ void load_floats(nef_dtype dtype, const void* src, int64_t offset, int64_t n, fl
   }
 }
 
+void load_block(nef_dtype dtype, const void* src, int64_t offset, int64_t lds, int64_t rows,
+                int64_t n, float* out, int64_t ldo) {
+  const auto* bits = static_cast<const uint16_t*>(src) + offset;
+  if (dtype == NEF_FLOAT16) HWY_DYNAMIC_DISPATCH(widen_half)(bits, lds, rows, n, out, ldo);
+  else HWY_DYNAMIC_DISPATCH(widen_brain)(bits, lds, rows, n, out, ldo);
+}
 void store_floats(nef_dtype dtype, const float* x, int64_t n, void* dst, int64_t offset) {
   store_block(dtype, x, n, 1, n, dst, offset, n);
 }

@@ -32,6 +32,9 @@ const RowOps<T>& row_ops();
 // Conversions of float16, bfloat16, float32 (and float64) rows; loads are of float8 too.
 void load_floats(nef_dtype dtype, const void* src, int64_t offset, int64_t n, float* out);
 void store_floats(nef_dtype dtype, const float* x, int64_t n, void* dst, int64_t offset);
+// Rows of them, `lds` (`ldd`) elements apart; loads are of float16 and bfloat16.
+void load_block(nef_dtype dtype, const void* src, int64_t offset, int64_t lds, int64_t rows,
+                int64_t n, float* out, int64_t ldo);
 void store_block(nef_dtype dtype, const float* x, int64_t ldx, int64_t rows, int64_t n, void* dst,
                  int64_t offset, int64_t ldd);
 
