@@ -43,7 +43,8 @@ CudaDevice::CudaDevice(int ordinal, gpu::PinnedRanges& pinned)
   info_.description = std::string(name) + ", compute capability " + std::to_string(major) + "." +
                       std::to_string(minor) + ", driver CUDA " + version_text(driver_version) +
                       ", NVRTC " + compiler;
-  build_version_ = "cuda " + info_.arch + " nvrtc " + compiler;
+  // Not the driver: it takes machine code as it is.
+  info_.build = "cuda " + info_.arch + " nvrtc " + compiler;
   // Hopper's tensor cores are in none but its own instruction set.
   info_.warpgroups = major == 9;
   gpu_arch_ = "--gpu-architecture=" + info_.arch + (info_.warpgroups ? "a" : "");

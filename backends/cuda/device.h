@@ -13,7 +13,6 @@ class CudaDevice : public gpu::DriverDevice {
   CudaDevice(int ordinal, gpu::PinnedRanges& pinned);
 
   std::vector<uint8_t> build(const std::string& source) override;
-  std::string build_version() const override { return build_version_; }
   void launch(void* function, const gpu::Grid& grid, const void* params, size_t bytes,
               gpu::Stream& stream) override;
   gpu::TileMap tile_map(const gpu::Tiles& tiles) override;
@@ -35,7 +34,7 @@ class CudaDevice : public gpu::DriverDevice {
   Dnn* dnn_library();
 
   CUdevice device_ = 0;
-  std::string build_version_, gpu_arch_;
+  std::string gpu_arch_;
   std::mutex context_mutex_;
   std::atomic<CUcontext> context_ = nullptr;
   std::mutex dnn_mutex_;

@@ -117,6 +117,7 @@ struct TileMap {
 
 struct DeviceInfo {
   std::string description, arch;
+  std::string build;  // what code depends on besides its source: part of cache keys
   uint64_t memory_bytes = 0;
   double flops = 0, bytes = 0, link_bytes = 0, launch_seconds = 0;
   int processors = 1;  // multiprocessors
@@ -168,8 +169,6 @@ class Device {
   // Source text to code for this device (NEF_COMPILE_FAILED), and code to a module.
   virtual std::vector<uint8_t> build(const std::string& source) = 0;
   virtual std::unique_ptr<Module> load(const std::vector<uint8_t>& code) = 0;
-  // What `build` depends on besides the source: part of what makes stored code fit.
-  virtual std::string build_version() const = 0;
   // `params`: one structure of eight-byte fields, passed by value.
   virtual void launch(void* function, const Grid& grid, const void* params, size_t bytes,
                       Stream& stream) = 0;

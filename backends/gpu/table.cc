@@ -66,7 +66,8 @@ uint64_t hash_of(const std::string& text, uint64_t h = 0xcbf29ce484222325u) {
 constexpr uint64_t kMagic = 0x3155504746454eu;  // "NEFGPU1"
 
 uint64_t identity(const Plan& plan, Device& device) {
-  uint64_t h = hash_of(device.build_version(), hash_of(kPrelude));
+  static const uint64_t prelude = hash_of(kPrelude);
+  uint64_t h = hash_of(device.info().build, prelude);
   for (const auto& stage : plan.stages()) h = hash_of(stage->source(), h * 31);
   return h;
 }
@@ -99,6 +100,11 @@ std::vector<std::vector<uint8_t>> codes_of(const void* blob, size_t size, const 
   return out;
 }
 
+size_t blob_size(const Kernel& k) {
+  size_t bytes = 3 * sizeof(uint64_t);
+  for (const Code& c : k.code) bytes += sizeof(uint64_t) + (c == nullptr ? 0 : c->code.size());
+  return bytes;
+}
 std::vector<uint8_t> blob_of(const Kernel& k) {
   std::vector<uint8_t> out;
   put(out, kMagic);
@@ -190,7 +196,7 @@ nef_code Backend::device_info(int32_t device, nef_backend_device* out, nef_backe
     out->kind = NEF_DEVICE_GPU;
     out->flags = info.bulk_copies ? NEF_DEVICE_CHAINS : 0;
     out->description = info.description.c_str();
-    out->arch = info.arch.c_str();
+    out->arch = info.build.c_str();
     out->memory_bytes = info.memory_bytes;
     out->flops_per_second = info.flops;
     out->bytes_per_second = info.bytes;
@@ -333,13 +339,13 @@ void kernel_free(nef_backend_kernel* k) { delete own(k); }
 const char* kernel_name(const nef_backend_kernel* k) { return own(k)->plan->name().c_str(); }
 
 size_t serialize(const nef_backend_kernel* k, void* out, size_t capacity) {
-  size_t n = 0;
-  guarded(nullptr, [&] {
+  const size_t n = blob_size(*own(k));
+  if (capacity < n) return n;
+  const nef_code code = guarded(nullptr, [&] {
     const std::vector<uint8_t> blob = blob_of(*own(k));
-    if (blob.size() <= capacity) std::memcpy(out, blob.data(), blob.size());
-    n = blob.size();
+    std::memcpy(out, blob.data(), n);
   });
-  return n;
+  return code == NEF_OK ? n : 0;
 }
 
 nef_code prepare(nef_backend_kernel* kernel, const nef_backend_tensor* tensors,

@@ -42,8 +42,8 @@ RocmDevice::RocmDevice(int ordinal, gpu::PinnedRanges& pinned)
                       std::to_string(driver_version) + ", hiprtc " + std::to_string(major) + "." +
                       std::to_string(minor);
   // hiprtc's version is that of HIP's; its driver's tells releases apart.
-  build_version_ = "rocm " + info_.arch + " hip " + std::to_string(driver_version) + " hiprtc " +
-                   std::to_string(major) + "." + std::to_string(minor);
+  info_.build = "rocm " + info_.arch + " hip " + std::to_string(driver_version) + " hiprtc " +
+                std::to_string(major) + "." + std::to_string(minor);
   offload_arch_ = "--offload-arch=" + info_.arch;
   info_.memory_bytes = std::min<uint64_t>(memory, limit_);
   info_.processors = std::max(1, attribute(ordinal, kAttrMultiprocessors));

@@ -10,7 +10,6 @@ class RocmDevice : public gpu::DriverDevice {
   RocmDevice(int ordinal, gpu::PinnedRanges& pinned);
 
   std::vector<uint8_t> build(const std::string& source) override;
-  std::string build_version() const override { return build_version_; }
   void launch(void* function, const gpu::Grid& grid, const void* params, size_t bytes,
               gpu::Stream& stream) override;
   void check(int result, const char* what) const override { rocm::check(result, what); }
@@ -20,7 +19,7 @@ class RocmDevice : public gpu::DriverDevice {
   void leave(int64_t before) override;
   std::unique_ptr<gpu::BlasLt> open_blas() const override;
 
-  std::string build_version_, offload_arch_;
+  std::string offload_arch_;
 };
 
 }  // namespace nef::rocm

@@ -3,7 +3,6 @@
 
 #include <cstdlib>
 
-#include "engine/compile/disk_cache.h"
 #include "engine/ir/error.h"
 
 namespace nef::compile {
@@ -17,6 +16,16 @@ std::string device_key(const plan::Device& device) {
   const char* arch = device.info.arch == nullptr ? "" : device.info.arch;
   return cat(device.backend->name, '\0', device.backend->version, '\0', arch, '\0', device.index,
              '\0');
+}
+
+// Empty when the backend keeps nothing of this kernel.
+std::vector<char> blob_of(const Kernel& kernel) {
+  const nef_backend& backend = *kernel.device().backend;
+  const auto lock = kernel.device().lock();
+  std::vector<char> blob(backend.serialize(kernel.handle(), nullptr, 0));
+  if (blob.empty()) return blob;
+  if (backend.serialize(kernel.handle(), blob.data(), blob.size()) != blob.size()) blob.clear();
+  return blob;
 }
 
 }  // namespace
@@ -91,16 +100,16 @@ std::shared_ptr<Kernel> KernelCache::get(const plan::Device& device, const Regio
   return kernel;
 }
 
+const DiskCache* KernelCache::disk_of(const nef_backend& backend) {
+  if (backend.serialize == nullptr || directory_.empty()) return nullptr;
+  std::lock_guard lock(mutex_);
+  return &disks_.try_emplace(backend.name, directory_ + "/" + backend.name).first->second;
+}
+
 std::shared_ptr<Kernel> KernelCache::compile(const plan::Device& device, const RegionDesc& region,
                                              const std::string& key) {
-  const bool on_disk = device.backend->serialize != nullptr && !directory_.empty();
-  const DiskCache disk(directory_ + "/" + device.backend->name);
-  std::vector<char> blob;
-  if (on_disk) {
-    blob = disk.read(key);
-    std::lock_guard lock(mutex_);
-    ++(blob.empty() ? stats_.disk_misses : stats_.disk_hits);
-  }
+  const DiskCache* disk = disk_of(*device.backend);
+  const std::vector<char> blob = disk == nullptr ? std::vector<char>() : disk->read(key);
   char message[kMessageBytes] = "";
   nef_backend_error err{message, sizeof message};
   nef_backend_kernel* handle = nullptr;
@@ -112,14 +121,13 @@ std::shared_ptr<Kernel> KernelCache::compile(const plan::Device& device, const R
     if (code != NEF_OK) fail(code, "compile", cat(device.name, ": ", message));
   }
   auto kernel = std::make_shared<Kernel>(device, handle);
-  if (on_disk && blob.empty()) {
-    const auto lock = device.lock();
-    const size_t bytes = device.backend->serialize(handle, nullptr, 0);
-    if (bytes > 0) {
-      blob.resize(bytes);
-      if (device.backend->serialize(handle, blob.data(), bytes) == bytes) disk.write(key, blob);
-    }
-  }
+  if (disk == nullptr) return kernel;
+  // A blob that did not fit, as one of another release, gives way to what was made instead.
+  const std::vector<char> now = blob_of(*kernel);
+  const bool hit = !blob.empty() && now == blob;
+  if (!hit) disk->write(key, now);
+  std::lock_guard lock(mutex_);
+  ++(hit ? stats_.disk_hits : stats_.disk_misses);
   return kernel;
 }
 

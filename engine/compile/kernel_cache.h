@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <list>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <unordered_map>
 
+#include "engine/compile/disk_cache.h"
 #include "engine/compile/region_desc.h"
 #include "engine/plan/device.h"
 
@@ -75,11 +77,14 @@ class KernelCache {
   using Lru = std::list<Entry>;
   std::shared_ptr<Kernel> compile(const plan::Device& device, const RegionDesc& region,
                                   const std::string& key);
+  // Null without a folder, or when the backend does not serialise.
+  const DiskCache* disk_of(const nef_backend& backend);
 
   static constexpr size_t kMaxBytes = 64u << 20;  // of keys and bookkeeping
   const std::string directory_;
   mutable std::mutex mutex_;
-  Lru lru_;  // most recent first
+  std::map<std::string, DiskCache, std::less<>> disks_;  // by backend
+  Lru lru_;                                              // most recent first
   std::unordered_map<std::string_view, Lru::iterator> index_;
   size_t bytes_ = 0;
   Stats stats_;

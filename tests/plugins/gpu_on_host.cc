@@ -170,7 +170,7 @@ class HostDevice : public Device {
  public:
   HostDevice() {
     info_.description = "GPU kernels on the host";
-    info_.arch = "host";
+    info_.arch = info_.build = "host";
     info_.flops = 1e13;
     info_.bytes = 1e12;
     info_.link_bytes = 1e10;
@@ -243,7 +243,6 @@ class HostDevice : public Device {
   std::unique_ptr<Module> load(const std::vector<uint8_t>& code) override {
     return std::make_unique<HostModule>(code);
   }
-  std::string build_version() const override { return "host"; }
 
   void launch(void* function, const Grid& grid, const void* params, size_t bytes,
               Stream& stream) override {

@@ -172,7 +172,7 @@ typedef struct nef_backend_device {
   nef_device_kind kind;
   uint32_t flags;
   const char* description;      /**< "Intel Xeon ..., AVX-512, AMX"; lives as long as the backend */
-  const char* arch;             /**< part of cache keys: "x86-64/AVX3_SPR", "sm_90a" */
+  const char* arch;             /**< part of cache keys: "x86-64/AVX3_SPR", "sm_90 nvrtc 13.0" */
   uint64_t memory_bytes;        /**< 0 = unknown */
   double flops_per_second;      /**< float32, rough; used by the planner */
   double bytes_per_second;      /**< memory bandwidth, rough */

@@ -190,6 +190,61 @@ TEST(KernelCacheTest, KeepsOnDiskWhatABackendSerialises) {
   EXPECT_EQ(second.stats().disk_misses, 0u);
 }
 
+// Its kernels are a letter; a stored one is taken when it is the letter of this release.
+char release = 'a';
+const plan::Device& device_of_releases() {
+  static const nef_backend table = [] {
+    nef_backend t{};
+    t.name = "releases";
+    t.version = "1";
+    t.compile = [](int32_t, const nef_backend_region*, const void*, size_t,
+                   nef_backend_kernel** out, nef_backend_error*) -> nef_code {
+      *out = reinterpret_cast<nef_backend_kernel*>(new char(release));
+      return NEF_OK;
+    };
+    t.kernel_free = [](nef_backend_kernel* k) { delete reinterpret_cast<char*>(k); };
+    t.serialize = [](const nef_backend_kernel* k, void* out, size_t capacity) -> size_t {
+      if (capacity > 0) std::memcpy(out, k, 1);
+      return 1;
+    };
+    return t;
+  }();
+  static plan::Device device;
+  device.backend = &table;
+  return device;
+}
+
+TEST(KernelCacheTest, WhatAnotherReleaseLeftOnDiskIsNoHitAndGivesWay) {
+  Folder folder;
+  One add(NEF_OP_ADD, {{4}, {4}});
+  const auto hits = [&] {
+    KernelCache cache(folder.path());
+    cache.get(device_of_releases(), add.desc);
+    const KernelCache::Stats stats = cache.stats();
+    EXPECT_EQ(stats.disk_hits + stats.disk_misses, 1u);
+    return stats.disk_hits;
+  };
+  EXPECT_EQ(hits(), 0u);
+  EXPECT_EQ(hits(), 1u);
+  release = 'b';
+  EXPECT_EQ(hits(), 0u);
+  EXPECT_EQ(hits(), 1u);
+  EXPECT_EQ(folder.files().size(), 1u);
+}
+
+TEST(KernelCacheTest, ADevicesArchitectureIsPartOfTheKey) {
+  Folder folder;
+  One add(NEF_OP_ADD, {{4}, {4}});
+  plan::Device device = device_of_releases();
+  for (const char* arch : {"one compiler", "another"}) {
+    device.info.arch = arch;
+    KernelCache cache(folder.path());
+    cache.get(device, add.desc);
+    EXPECT_EQ(cache.stats().disk_misses, 1u);
+  }
+  EXPECT_EQ(folder.files().size(), 2u);
+}
+
 TEST(DiskCacheTest, GivesBackWhatWasWritten) {
   Folder folder;
   const DiskCache cache(folder.path() + "/made/when/needed");

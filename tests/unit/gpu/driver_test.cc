@@ -67,7 +67,6 @@ class NotingDevice : public DriverDevice {
   NotingDevice(const DriverCalls& calls, PinnedRanges& pinned)
       : DriverDevice(calls, pinned, 0, UINT64_MAX) {}
   std::vector<uint8_t> build(const std::string&) override { return {}; }
-  std::string build_version() const override { return ""; }
   void launch(void*, const Grid&, const void*, size_t, Stream&) override {}
   void check(int result, const char* what) const override {
     if (result != 0) throw BackendError(NEF_INTERNAL, what);
