@@ -2,7 +2,9 @@
 // Computes what depends on constants only, and replaces shape arithmetic by its result: numbers
 // become constants, expressions of symbols become ShapeExpr nodes that cost nothing to run.
 #include <algorithm>
+#include <map>
 
+#include "engine/ir/buffer.h"
 #include "engine/ir/dtype.h"
 #include "engine/optimize/passes.h"
 #include "engine/optimize/rewriter.h"
@@ -85,6 +87,47 @@ class LateSymbols {
   bool read_ = false;
 };
 
+// Constants that were computed on the way to others: weights that are widened, shifted and scaled
+// would be there once for each of these nodes. They go when the last node that reads them is
+// folded.
+class OnTheWay {
+ public:
+  explicit OnTheWay(Graph& graph) : graph_(graph) {}
+
+  void add(ValueId constant, ValueId stands_for) {
+    if (graph_.constant_data(constant)->bytes() >= kLeast) stands_for_[constant] = stands_for;
+  }
+  // A node is left as it is.
+  void keep_inputs(NodeId n) {
+    for (ValueId v : graph_.inputs(n)) stands_for_.erase(v);
+  }
+  void folded(NodeId n) {
+    for (ValueId v : graph_.inputs(n)) {
+      const auto it = stands_for_.find(v);
+      if (it == stands_for_.end() || graph_.uses(it->second) != 0) continue;
+      let_go_ += graph_.constant_data(v)->bytes();
+      graph_.set_constant_data(v, nullptr);
+      stands_for_.erase(it);
+      any_ = true;
+    }
+    if (let_go_ < kMostSpare) return;
+    let_go_ = 0;
+    ir::free_spare_buffers();
+  }
+  // Nodes that were folded must not meet anyone with inputs that are gone.
+  void finish() {
+    if (any_) graph_.compact();
+  }
+
+ private:
+  static constexpr size_t kLeast = 64u << 10;
+  static constexpr size_t kMostSpare = 16u << 20;  // as the next ones may be of the same size
+  Graph& graph_;
+  std::map<ValueId, ValueId> stands_for_;
+  size_t let_go_ = 0;
+  bool any_ = false;
+};
+
 // Replaces a value whose elements are known by those elements.
 bool fold_content(Graph& graph, Rewriter& rewriter, LateSymbols& late, NodeId n) {
   if (graph.output_count(n) != 1) return false;
@@ -109,6 +152,7 @@ bool can_fold(const Graph& graph) { return graph.constant_count() > 0 || graph.a
 bool fold_constants(Graph& graph, const Options& options) {
   Rewriter rewriter(graph);
   LateSymbols late(graph);
+  OnTheWay on_the_way(graph);
   std::vector<std::shared_ptr<ir::Buffer>> results;
   // Nodes added on the way (ShapeExpr) need no visit.
   const auto count = static_cast<NodeId>(graph.node_count());
@@ -126,16 +170,23 @@ bool fold_constants(Graph& graph, const Options& options) {
       // The constant's memory serves, a mapped file's too.
       results.push_back(graph.constant_data(graph.inputs(n)[0]));
     } else if (!options.evaluate(graph, n, &results)) {
+      on_the_way.keep_inputs(n);
       continue;
     }
     for (uint32_t i = 0; i < graph.output_count(n); ++i) {
       const ValueId out = graph.output(n, i);
       if (results[i] == nullptr) continue;  // optional, and nothing reads it
       const ir::Shape shape(graph.dims(out));
-      rewriter.forward(out, rewriter.insert_constant(graph.dtype(out), shape, results[i]));
+      const ValueId constant = rewriter.insert_constant(graph.dtype(out), shape, results[i]);
+      rewriter.forward(out, constant);
+      on_the_way.add(constant, out);
     }
+    results.clear();
+    on_the_way.folded(n);
   }
-  return rewriter.finish();
+  const bool changed = rewriter.finish();
+  on_the_way.finish();
+  return changed;
 }
 
 }  // namespace nef::optimize

