@@ -88,7 +88,7 @@ class AttentionPrepared final : public Prepared {
   }
 
   bool in_columns(const AttentionLaunch<T>& l) const {
-    return !l.p.on_amx && l.softcap <= 0 && l.scale > 0 && l.mask.same_for_all_queries();
+    return !l.p.on_amx && l.softcap <= 0 && l.scale > 0;
   }
   static int64_t column_slot(const AttentionProblem& p) {
     return round_up(

@@ -9,6 +9,7 @@
 #include "backends/cpu/gemm_values.h"
 #include "backends/cpu/norm_rows.h"
 #include "backends/cpu/softmax_kernels.h"
+#include "backends/cpu/transpose_kernels.h"
 
 namespace nef::cpu {
 namespace {
@@ -19,7 +20,7 @@ constexpr T kMasked = -std::numeric_limits<T>::infinity();
 // The scratch of a task.
 template <typename T>
 struct Room {
-  T *values, *keys, *q, *scores, *sums, *most, *total, *factor;
+  T *values, *keys, *q, *scores, *mask, *sums, *most, *total, *factor;
   int64_t size = 0;
 
   Room(T* base, int64_t n_keys, int64_t depth, int64_t v_size) {
@@ -29,6 +30,7 @@ struct Room {
     keys = layout.take<T>(n_keys * depth);
     q = layout.take<T>(kQueries * depth);
     scores = layout.take<T>(kQueries * ColumnAttention<T>::kKeys);
+    mask = layout.take<T>(kQueries * ColumnAttention<T>::kKeys);
     sums = layout.take<T>(kQueries * v_size);
     most = layout.take<T>(kQueries);
     total = layout.take<T>(kQueries);
@@ -67,19 +69,52 @@ bool ColumnAttention<T>::pack_values(int64_t b, int64_t kv_head, T* scratch) con
   return true;
 }
 
+// Where all queries have the same mask. Scores are yet to be scaled.
 template <typename T>
-void ColumnAttention<T>::mask_columns(int64_t b, int64_t h, int64_t first, int64_t count,
-                                      int64_t key, int64_t n, T* scores) const {
-  for (int64_t i = 0; i < n && mask.present(); ++i) {
-    const T bias = mask.at(b, h, 0, key + i);
-    T* row = scores + i * kQueries;
-    if (bias == kMasked<T>) std::fill_n(row, count, bias);
-    else if (bias != 0) row_ops<T>().scale_shift(row, count, 1, unscaled_bias(bias, scale), row);
+void ColumnAttention<T>::mask_keys(const Block& block) const {
+  for (int64_t i = 0; i < block.n && mask.present(); ++i) {
+    const T bias = mask.at(block.b, block.h, 0, block.key + i);
+    T* row = block.scores + i * kQueries;
+    if (bias == kMasked<T>) std::fill_n(row, block.count, bias);
+    else if (bias != 0) {
+      row_ops<T>().scale_shift(row, block.count, 1, unscaled_bias(bias, scale), row);
+    }
   }
-  if (visible.of(b, first) >= key + n) return;
-  for (int64_t c = 0; c < count; ++c) {
-    const int64_t hidden = std::max<int64_t>(0, visible.of(b, first + c) - key);
-    for (int64_t i = hidden; i < n; ++i) scores[i * kQueries + c] = kMasked<T>;
+}
+
+// Where queries have masks of their own, which `tile` turns over. Scores are scaled already.
+template <typename T>
+void ColumnAttention<T>::mask_each_query(const Block& block, T* tile) const {
+  const int64_t n = mask.known(block.key, block.n), count = block.count;
+  const T* numbers = mask.numbers(block.b, block.h, block.first, block.key);
+  const uint8_t* flags = mask.flags(block.b, block.h, block.first, block.key);
+  auto* kept = reinterpret_cast<uint8_t*>(tile);
+  const bool in_rows = mask.key_stride() == 1;
+  if (in_rows && numbers != nullptr) {
+    find_transpose(sizeof(T))(numbers, mask.query_stride(), tile, kQueries, n, count, false);
+  } else if (in_rows) {
+    find_transpose(1)(flags, mask.query_stride(), kept, kQueries, n, count, false);
+  }
+  for (int64_t i = 0; i < n; ++i) {
+    T* row = block.scores + i * kQueries;
+    if (!in_rows) {
+      for (int64_t c = 0; c < count; ++c)
+        row[c] += mask.at(block.b, block.h, block.first + c, block.key + i);
+    } else if (numbers != nullptr) {
+      row_ops<T>().add(row, tile + i * kQueries, count, row);
+    } else {
+      softmax_ops<T>().hide(kept + i * kQueries, count, row);
+    }
+  }
+  std::fill(block.scores + n * kQueries, block.scores + block.n * kQueries, kMasked<T>);
+}
+
+template <typename T>
+void ColumnAttention<T>::hide_later_keys(const Block& block) const {
+  if (visible.of(block.b, block.first) >= block.key + block.n) return;
+  for (int64_t c = 0; c < block.count; ++c) {
+    const int64_t seen = std::max<int64_t>(0, visible.of(block.b, block.first + c) - block.key);
+    for (int64_t i = seen; i < block.n; ++i) block.scores[i * kQueries + c] = kMasked<T>;
   }
 }
 
@@ -95,6 +130,8 @@ void ColumnAttention<T>::attend(int64_t b, int64_t h, int64_t kv_head, int64_t b
   std::fill_n(room.most, columns, kMasked<T>);
   std::fill_n(room.total, columns, T(0));
   ops.pack_b(q.row(b, h, first), 1, q.row_stride, size, count, room.q);
+  const bool each_query = !mask.same_for_all_queries();
+  if (each_query) row_ops<T>().scale_shift(room.q, size * columns, scale, 0, room.q);
   const int64_t end = std::min(keys, visible.of(b, first + count - 1));
   GemmBlock<T> score;  // scores = keys queries'
   score.n = columns;
@@ -117,8 +154,12 @@ void ColumnAttention<T>::attend(int64_t b, int64_t h, int64_t kv_head, int64_t b
     score.m = n;
     score.a = copied ? room.keys + j * size : k.row(b, kv_head, j);
     ops.block(score);
-    mask_columns(b, h, first, count, j, n, room.scores);
-    softmax.columns(room.scores, kQueries, n, columns, scale, room.most, room.total, room.factor);
+    const Block block_of_keys{b, h, first, count, j, n, room.scores};
+    if (each_query) mask_each_query(block_of_keys, room.mask);
+    else mask_keys(block_of_keys);
+    hide_later_keys(block_of_keys);
+    softmax.columns(room.scores, kQueries, n, columns, each_query ? T(1) : scale, room.most,
+                    room.total, room.factor);
     if (j > 0) {
       softmax.scale_rows(room.sums, v_size, count, v_size, room.factor, room.sums, v_size);
     }

@@ -10,7 +10,7 @@
 // and the softmax of many queries at once goes down the columns.
 namespace nef::cpu {
 
-// One launch. Scale is positive, values are finite; the mask is the same for all queries.
+// One launch. Scale is positive, values are finite.
 template <typename T>
 struct ColumnAttention {
   HeadRows<const T> q, k, v;
@@ -32,8 +32,16 @@ struct ColumnAttention {
   void attend(int64_t b, int64_t h, int64_t kv_head, int64_t block, T* scratch) const;
 
  private:
-  void mask_columns(int64_t b, int64_t h, int64_t first, int64_t count, int64_t key, int64_t n,
-                    T* scores) const;
+  // A block of queries and keys of a head, and its scores.
+  struct Block {
+    int64_t b, h, first, count;  // queries
+    int64_t key, n;
+    T* scores;
+  };
+
+  void mask_keys(const Block& block) const;
+  void mask_each_query(const Block& block, T* tile) const;
+  void hide_later_keys(const Block& block) const;
 };
 
 }  // namespace nef::cpu

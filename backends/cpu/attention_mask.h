@@ -30,11 +30,28 @@ class AttentionMask {
   bool present() const { return data_ != nullptr; }
   bool same_for_all_queries() const { return strides_[2] == 0; }
 
+  // How many of keys [first, first + n) have numbers of their own: one column stands for all keys,
+  // a mask that is shorter otherwise hides the rest.
+  int64_t known(int64_t first, int64_t n) const {
+    return columns_ == 1 ? n : std::clamp<int64_t>(columns_ - first, 0, n);
+  }
+
+  // Where the mask of query s begins at a key; the keys and queries behind it lie key_stride and
+  // query_stride further. One of the two is null.
+  const T* numbers(int64_t b, int64_t h, int64_t s, int64_t key) const {
+    return is_bool_ ? nullptr : static_cast<const T*>(data_) + offset(b, h, s, key);
+  }
+  const uint8_t* flags(int64_t b, int64_t h, int64_t s, int64_t key) const {
+    return is_bool_ ? static_cast<const uint8_t*>(data_) + offset(b, h, s, key) : nullptr;
+  }
+  int64_t key_stride() const { return strides_[3]; }
+  int64_t query_stride() const { return strides_[2]; }
+
   // What is added to the score of one key.
   T at(int64_t b, int64_t h, int64_t s, int64_t key) const {
     constexpr T kMasked = -std::numeric_limits<T>::infinity();
     if (columns_ != 1 && key >= columns_) return kMasked;
-    const int64_t i = b * strides_[0] + h * strides_[1] + s * strides_[2] + key * strides_[3];
+    const int64_t i = offset(b, h, s, key);
     if (!is_bool_) return static_cast<const T*>(data_)[i];
     return static_cast<const uint8_t*>(data_)[i] != 0 ? T(0) : kMasked;
   }
@@ -44,23 +61,25 @@ class AttentionMask {
     if (data_ == nullptr) return;
     constexpr T kMasked = -std::numeric_limits<T>::infinity();
     const int64_t step = strides_[3];
-    const int64_t at = b * strides_[0] + h * strides_[1] + s * strides_[2] + first * step;
-    // One column stands for all keys; a mask that is shorter otherwise masks the rest.
-    const int64_t known = columns_ == 1 ? n : std::clamp<int64_t>(columns_ - first, 0, n);
+    const int64_t with = known(first, n);
     if (is_bool_) {
-      const auto* keep = static_cast<const uint8_t*>(data_) + at;
-      for (int64_t j = first_hidden(keep, step, known); j < known; ++j) {
+      const uint8_t* keep = flags(b, h, s, first);
+      for (int64_t j = first_hidden(keep, step, with); j < with; ++j) {
         if (keep[j * step] == 0) scores[j] += kMasked;
       }
     } else {
-      const auto* bias = static_cast<const T*>(data_) + at;
-      for (int64_t j = 0; step == 1 && j < known; ++j) scores[j] += bias[j];
-      for (int64_t j = 0; step != 1 && j < known; ++j) scores[j] += bias[j * step];
+      const T* bias = numbers(b, h, s, first);
+      for (int64_t j = 0; step == 1 && j < with; ++j) scores[j] += bias[j];
+      for (int64_t j = 0; step != 1 && j < with; ++j) scores[j] += bias[j * step];
     }
-    for (int64_t j = known; j < n; ++j) scores[j] += kMasked;
+    for (int64_t j = with; j < n; ++j) scores[j] += kMasked;
   }
 
  private:
+  int64_t offset(int64_t b, int64_t h, int64_t s, int64_t key) const {
+    return b * strides_[0] + h * strides_[1] + s * strides_[2] + key * strides_[3];
+  }
+
   // Most rows hide nothing, or only their end.
   static int64_t first_hidden(const uint8_t* keep, int64_t step, int64_t n) {
     if (step != 1 || n == 0) return 0;

@@ -330,14 +330,33 @@ void rows_of_doubles(double* scores, int64_t ld, int64_t queries, int64_t keys, 
   doubles(scores, 1, ld, keys, queries, scale, most, total, factor);
 }
 
+template <typename T>
+void hide(const uint8_t* keep, int64_t n, T* scores) {
+  const hn::ScalableTag<T> d;
+  const hn::Rebind<uint8_t, decltype(d)> bytes;
+  const hn::RebindToUnsigned<decltype(d)> bits;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  const auto low = hn::Neg(hn::Inf(d));
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    const auto kept = hn::PromoteTo(bits, hn::LoadU(bytes, keep + i));
+    const auto x = hn::LoadU(d, scores + i);
+    const auto hidden = hn::RebindMask(d, hn::Eq(kept, hn::Zero(bits)));
+    hn::StoreU(hn::MaskedAddOr(x, hidden, x, low), d, scores + i);
+  }
+  for (; i < n; ++i) {
+    if (keep[i] == 0) scores[i] -= std::numeric_limits<T>::infinity();
+  }
+}
+
 const SoftmaxOps<float>& ops_float() {
   static const SoftmaxOps<float> table = {row_of_floats, columns_of_floats, rows_of_floats,
-                                          scale_rows<float>};
+                                          scale_rows<float>, hide<float>};
   return table;
 }
 const SoftmaxOps<double>& ops_double() {
   static const SoftmaxOps<double> table = {row_of_doubles, columns_of_doubles, rows_of_doubles,
-                                           scale_rows<double>};
+                                           scale_rows<double>, hide<double>};
   return table;
 }
 

@@ -21,6 +21,8 @@ struct SoftmaxOps {
   // y[i] = x[i] * factor[i], rows of n elements; y may be x.
   void (*scale_rows)(const T* x, int64_t ldx, int64_t rows, int64_t n, const T* factor, T* y,
                      int64_t ldy);
+  // scores[i] += -inf where keep[i] is 0.
+  void (*hide)(const uint8_t* keep, int64_t n, T* scores);
 };
 template <typename T>
 const SoftmaxOps<T>& softmax_ops();

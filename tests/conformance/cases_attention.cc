@@ -90,6 +90,11 @@ void add_plain(nef_dtype t, CaseList& out) {
           attention(g, packed));
       add("_mask_row", {x.q, x.k, x.v, additive_mask(t, {g.batch, 1, 1, g.kv_length})},
           attention(g, packed));
+      add("_mask_column", {x.q, x.k, x.v, additive_mask(t, {g.batch, 1, g.q_length, 1})},
+          attention(g, packed));
+      if (g.kv_length == 1) continue;
+      add("_mask_short", {x.q, x.k, x.v, additive_mask(t, {g.q_length, g.kv_length - 1})},
+          attention(g, packed));
     }
   }
 }
