@@ -16,6 +16,14 @@ constexpr int64_t kParts = 16;
 constexpr int64_t kFewUnits = 16;
 constexpr int64_t kWorthParts = 128 * 1024;  // elements per unit
 constexpr int64_t kGrainElements = 32 * 1024;
+constexpr int64_t kShortRow = 64;  // rows so short are folded a tile at a time
+
+// An accumulator as an element; integer sums wrap.
+template <class T, class Acc>
+T element(Acc acc) {
+  if constexpr (kFloats<T>) return narrow<T>(static_cast<Compute<T>>(acc));
+  else return static_cast<T>(acc);
+}
 
 template <class T, class Folder, class Finish>
 class Reducer {
@@ -48,10 +56,27 @@ class Reducer {
 
  private:
   void run_rows(int64_t begin, int64_t end) const {
+    const bool dense = plan_.reduced_count == 1 && plan_.inner > 1 && plan_.inner <= kShortRow;
+    if constexpr (kHasShortRows) {
+      if (dense) return run_short_rows(begin, end);
+    }
     for (int64_t u = begin; u < end; ++u) {
       Acc acc;
       fold_unit(u, 1, 1, 0, 1, &acc);
       store_unit(u, 1, 1, &acc);
+    }
+  }
+
+  static constexpr bool kHasShortRows = requires(const Folder& f, Acc* acc, const T* x) {
+    f.short_rows(acc, x, 1, 1);
+  };
+  void run_short_rows(int64_t begin, int64_t end) const {
+    const int64_t share = kColumnTile / plan_.inner;
+    Acc acc[kColumnTile / 2];
+    for (int64_t u = begin; u < end; u += share) {
+      const int64_t rows = std::min(share, end - u);
+      folder_.short_rows(acc, x_ + u * plan_.inner, rows, plan_.inner);
+      store(acc, rows, y_ + u);
     }
   }
 
@@ -116,12 +141,24 @@ class Reducer {
 
   void store_unit(int64_t u, int64_t tiles, int64_t width, const Acc* acc) const {
     if (plan_.inner_reduced) {
-      y_[u] = finish_(acc[0], plan_.per_output());
+      y_[u] = element<T>(finish_(acc[0], plan_.per_output()));
       return;
     }
-    const int64_t first = u % tiles * width, n = std::min(width, plan_.inner - first);
-    T* out = y_ + u / tiles * plan_.inner + first;
-    for (int64_t i = 0; i < n; ++i) out[i] = finish_(acc[i], plan_.per_output());
+    const int64_t first = u % tiles * width;
+    store(acc, std::min(width, plan_.inner - first), y_ + u / tiles * plan_.inner + first);
+  }
+
+  // n <= kColumnTile outputs.
+  void store(const Acc* acc, int64_t n, T* out) const {
+    if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, Bfloat16>) {
+      float wide[kColumnTile];
+      for (int64_t i = 0; i < n; ++i) {
+        wide[i] = static_cast<float>(finish_(acc[i], plan_.per_output()));
+      }
+      narrow_({out, {wide, nullptr, nullptr}, static_cast<size_t>(n), 0, 0});
+    } else {
+      for (int64_t i = 0; i < n; ++i) out[i] = element<T>(finish_(acc[i], plan_.per_output()));
+    }
   }
 
   const ReducePlan& plan_;
@@ -130,6 +167,8 @@ class Reducer {
   const T* x_;
   T* y_;
   Acc* partials_;
+  TileFn narrow_ =
+      find_cast_fn(NEF_FLOAT32, std::is_same_v<T, Bfloat16> ? NEF_BFLOAT16 : NEF_FLOAT16);
 };
 
 // Parts are only used by reductions of many elements; the bound never shrinks with larger dims.
@@ -161,22 +200,14 @@ void reduce_with(const Call& c, Finish finish) {
   Reducer<T, Folder, Finish>(c, plan, finish).run();
 }
 
-// An accumulator as an element; integer sums wrap.
-template <class T, class Acc>
-T element(Acc acc) {
-  if constexpr (kFloats<T>) return narrow<T>(static_cast<Compute<T>>(acc));
-  else return static_cast<T>(acc);
-}
-
 template <Fold kFold>
 void run_fold(const Call& c) {
   if (c.in(0).dtype == NEF_BOOL) {
     return reduce_with<uint8_t, ScalarFolder<uint8_t, kFold>>(
-        c, [](auto acc, int64_t) { return static_cast<uint8_t>(acc != 0); });
+        c, [](auto acc, int64_t) { return acc != 0; });
   }
   with_element_type(c.in(0).dtype, [&]<class T>(T) {
-    reduce_with<T, typename PickFolder<T, kFold>::type>(
-        c, [](auto acc, int64_t) { return element<T>(acc); });
+    reduce_with<T, typename PickFolder<T, kFold>::type>(c, [](auto acc, int64_t) { return acc; });
   });
 }
 
@@ -185,7 +216,7 @@ void run_mean(const Call& c) {
   with_element_type(c.in(0).dtype, [&]<class T>(T) {
     reduce_with<T, typename PickFolder<T, Fold::kSum>::type>(c, [](auto acc, int64_t count) {
       if constexpr (kFloats<T>) {
-        return element<T>(acc / static_cast<double>(count));
+        return acc / static_cast<double>(count);
       } else if constexpr (std::is_signed_v<T>) {
         return count == 0 ? T{0} : static_cast<T>(static_cast<int64_t>(acc) / count);
       } else {
@@ -216,7 +247,7 @@ void run_l2(const Call& c) {
   with_element_type(c.in(0).dtype, [&]<class T>(T) {
     if constexpr (kFloats<T>) {
       reduce_with<T, typename PickFolder<T, Fold::kSquareSum>::type>(
-          c, [](double acc, int64_t) { return element<T>(std::sqrt(acc)); });
+          c, [](double acc, int64_t) { return std::sqrt(acc); });
     } else {
       reduce_with<T, SquareFolder<T>>(
           c, [](double acc, int64_t) { return saturate<T>(std::sqrt(acc)); });
@@ -235,14 +266,14 @@ void with_float_element(nef_dtype dtype, F f) {
 void run_log_sum(const Call& c) {
   with_float_element(c.in(0).dtype, [&]<class T>(T) {
     reduce_with<T, typename PickFolder<T, Fold::kSum>::type>(
-        c, [](double acc, int64_t) { return element<T>(std::log(acc)); });
+        c, [](double acc, int64_t) { return std::log(acc); });
   });
 }
 
 void run_log_sum_exp(const Call& c) {
   with_float_element(c.in(0).dtype, [&]<class T>(T) {
     reduce_with<T, LogSumExpFolder<T>>(c, [](auto acc, int64_t) {
-      return element<T>(std::isfinite(acc.most) ? acc.most + std::log(acc.sum) : acc.most);
+      return std::isfinite(acc.most) ? acc.most + std::log(acc.sum) : acc.most;
     });
   });
 }

@@ -91,6 +91,47 @@ double row_extreme(const float* x, size_t n) {
   return Pick::across(d, Pick::apply(best0, best1));
 }
 
+// Rows of two, three or four elements: a vector of outputs at a time.
+template <class Map, class V>
+HWY_INLINE void add_to(V x, V64& low, V64& high) {
+  const D64 dd;
+  low = Map::add(low, hn::PromoteLowerTo(dd, x));
+  high = Map::add(high, hn::PromoteUpperTo(dd, x));
+}
+template <class Map, size_t kLength>
+size_t interleaved_sums(double* out, const float* x, size_t rows) {
+  const D32 d;
+  const D64 dd;
+  const size_t lanes = hn::Lanes(d);
+  size_t r = 0;
+  for (; r + lanes <= rows; r += lanes, x += kLength * lanes) {
+    V32 v0, v1, v2, v3;
+    if constexpr (kLength == 2) hn::LoadInterleaved2(d, x, v0, v1);
+    if constexpr (kLength == 3) hn::LoadInterleaved3(d, x, v0, v1, v2);
+    if constexpr (kLength == 4) hn::LoadInterleaved4(d, x, v0, v1, v2, v3);
+    V64 low = hn::Zero(dd), high = low;
+    add_to<Map>(v0, low, high);
+    add_to<Map>(v1, low, high);
+    if constexpr (kLength > 2) add_to<Map>(v2, low, high);
+    if constexpr (kLength > 3) add_to<Map>(v3, low, high);
+    hn::StoreU(low, dd, out + r);
+    hn::StoreU(high, dd, out + r + hn::Lanes(dd));
+  }
+  return r;
+}
+template <class Map>
+void short_sum(double* out, const float* x, size_t rows, size_t n) {
+  size_t r = 0;
+  if (n == 2) r = interleaved_sums<Map, 2>(out, x, rows);
+  if (n == 3) r = interleaved_sums<Map, 3>(out, x, rows);
+  if (n == 4) r = interleaved_sums<Map, 4>(out, x, rows);
+  for (; r < rows; ++r) out[r] = row_sum<Map>(x + r * n, n);
+}
+template <class Pick>
+void short_extreme(float* out, const float* x, size_t rows, size_t n) {
+  for (size_t r = 0; r < rows; ++r) out[r] = static_cast<float>(row_extreme<Pick>(x + r * n, n));
+}
+
 // Rows that are folded at a time: each is read along, for memory to keep up, and what was folded so
 // far is read and written once for all of them.
 constexpr size_t kRowsAtATime = 8;
@@ -174,6 +215,56 @@ double exp_sum(const float* x, size_t n, float shift) {
   return total;
 }
 
+template <size_t kRows>
+void exp_rows(float* most, float* sum, const float* x, size_t step, size_t n) {
+  const D32 d;
+  const size_t lanes = hn::Lanes(d);
+  const V32 low = hn::Neg(hn::Inf(d));
+  for (size_t i = 0; i < n; i += lanes) {
+    const size_t rest = std::min(lanes, n - i);
+    const auto load = [=](size_t r) HWY_ATTR {
+      const float* p = x + r * step + i;
+      return rest == lanes ? hn::LoadU(d, p) : hn::LoadN(d, p, rest);
+    };
+    const V32 before = hn::LoadN(d, most + i, rest);
+    V32 high = before, least = hn::Inf(d);
+    auto nan = hn::IsNaN(before);
+    HWY_UNROLL(8)
+    for (size_t r = 0; r < kRows; ++r) {
+      const V32 v = load(r);
+      nan = hn::Or(nan, hn::IsNaN(v));
+      high = hn::Max(high, v);
+      least = hn::Min(least, v);
+    }
+    high = hn::IfThenElse(nan, hn::NaN(d), high);
+    // Where nothing is seen yet, -inf - -inf would be NaN.
+    const V32 shift = hn::IfThenElse(hn::Eq(high, low), hn::Zero(d), high);
+    const V32 factor = exp_below_89(d, hn::Sub(before, shift));
+    V32 total = hn::Mul(hn::LoadN(d, sum + i, rest), factor);
+    if (hn::AllTrue(d, hn::Ge(hn::Sub(least, shift), hn::Set(d, kLeastPlainWeight)))) {
+      HWY_UNROLL(8)
+      for (size_t r = 0; r < kRows; ++r) {
+        total = hn::Add(total, exp_plain_weight(d, hn::Sub(load(r), shift)));
+      }
+    } else {
+      HWY_UNROLL(8)
+      for (size_t r = 0; r < kRows; ++r) {
+        total = hn::Add(total, exp_below_89(d, hn::Sub(load(r), shift)));
+      }
+    }
+    hn::StoreN(high, d, most + i, rest);
+    hn::StoreN(total, d, sum + i, rest);
+  }
+}
+
+void exp_columns(float* most, float* sum, const float* x, size_t step, size_t rows, size_t n) {
+  size_t r = 0;
+  for (; r + 8 <= rows; r += 8) exp_rows<8>(most, sum, x + r * step, step, n);
+  if (rows - r >= 4) exp_rows<4>(most, sum, x + r * step, step, n), r += 4;
+  if (rows - r >= 2) exp_rows<2>(most, sum, x + r * step, step, n), r += 2;
+  if (rows > r) exp_rows<1>(most, sum, x + r * step, step, n);
+}
+
 }  // namespace
 
 RowFold row_fold(Fold fold) {
@@ -204,7 +295,25 @@ ColumnExtreme column_extreme_of(Fold fold) {
   }
 }
 
+ShortSum short_sum_of(Fold fold) {
+  switch (fold) {
+    case Fold::kSum: return short_sum<Same>;
+    case Fold::kAbsSum: return short_sum<Absolute>;
+    case Fold::kSquareSum: return short_sum<Square>;
+    default: return nullptr;
+  }
+}
+
+ShortExtreme short_extreme_of(Fold fold) {
+  switch (fold) {
+    case Fold::kMax: return short_extreme<Larger>;
+    case Fold::kMin: return short_extreme<Smaller>;
+    default: return nullptr;
+  }
+}
+
 ExpSum exp_sum_of() { return exp_sum; }
+ExpColumns exp_columns_of() { return exp_columns; }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace nef::cpu
@@ -215,13 +324,19 @@ namespace nef::cpu {
 HWY_EXPORT(row_fold);
 HWY_EXPORT(column_sum_of);
 HWY_EXPORT(column_extreme_of);
+HWY_EXPORT(short_sum_of);
+HWY_EXPORT(short_extreme_of);
 HWY_EXPORT(exp_sum_of);
+HWY_EXPORT(exp_columns_of);
 
 RowFold find_row_fold(Fold fold) { return HWY_DYNAMIC_DISPATCH(row_fold)(fold); }
 ColumnSum find_column_sum(Fold fold) { return HWY_DYNAMIC_DISPATCH(column_sum_of)(fold); }
 ColumnExtreme find_column_extreme(Fold fold) {
   return HWY_DYNAMIC_DISPATCH(column_extreme_of)(fold);
 }
+ShortSum find_short_sum(Fold fold) { return HWY_DYNAMIC_DISPATCH(short_sum_of)(fold); }
+ShortExtreme find_short_extreme(Fold fold) { return HWY_DYNAMIC_DISPATCH(short_extreme_of)(fold); }
 ExpSum find_exp_sum() { return HWY_DYNAMIC_DISPATCH(exp_sum_of)(); }
+ExpColumns find_exp_columns() { return HWY_DYNAMIC_DISPATCH(exp_columns_of)(); }
 }  // namespace nef::cpu
 #endif

@@ -48,7 +48,13 @@ const std::vector<ReduceShape> kShapes = {{{}, {}},
                                           {{1030, 4}, {{0}}},
                                           {{1, 1, 1}, {{1}}},
                                           {{7, 33}, {{1}}},
-                                          {{33, 7}, {{0}}}};
+                                          {{33, 7}, {{0}}},
+                                          {{1100, 2}, {{1}}},
+                                          {{100, 3}, {{1}}},
+                                          {{100, 4}, {{1}}},
+                                          {{2, 70, 5}, {{0, 2}}},
+                                          {{15, 300}, {{0}}},
+                                          {{2100, 3}, {{0}}}};
 
 std::string axes_name(const std::optional<Dims>& axes) {
   return axes ? "_axes" + dims_name(*axes) : "_all";
@@ -105,6 +111,25 @@ void add_nan_positions(nef_op op, nef_dtype t, CaseList& out) {
   }
 }
 
+// Each special number in each of 21 rows, above and below others and alone in a column.
+void add_special_columns(nef_op op, nef_dtype t, CaseList& out) {
+  const double inf = std::numeric_limits<double>::infinity();
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  constexpr int64_t kRows = 21;
+  int made = 0;
+  for (double special : {inf, -inf, nan, -1000.0, 1000.0}) {
+    for (double other : {0.0, -inf, inf}) {
+      std::vector<double> numbers;
+      for (int64_t i = 0; i < kRows; ++i) {
+        for (int64_t j = 0; j < kRows; ++j) numbers.push_back(i == j ? special : other);
+      }
+      out.push_back(single("special_columns_" + std::to_string(made++), op,
+                           {values(t, {kRows, kRows}, numbers), ints({0})},
+                           reduce_attrs(op, true, false), reduce_tolerance(op, t, kRows)));
+    }
+  }
+}
+
 void add_specials(nef_op op, nef_dtype t, CaseList& out) {
   const double inf = std::numeric_limits<double>::infinity();
   const Tensor x = values(t, {6, 3},
@@ -113,6 +138,7 @@ void add_specials(nef_op op, nef_dtype t, CaseList& out) {
   out.push_back(single("infinities", op, {x, ints({1})}, reduce_attrs(op, true, false),
                        reduce_tolerance(op, t, 3)));
   if (op == NEF_OP_REDUCE_MAX || op == NEF_OP_REDUCE_MIN) add_nan_positions(op, t, out);
+  if (op == NEF_OP_REDUCE_LOG_SUM_EXP) add_special_columns(op, t, out);
 }
 
 void add_reduce(nef_op op, CaseList& out) {
@@ -153,6 +179,22 @@ void add_arg(nef_op op, CaseList& out) {
         out.push_back(single(name + "_special", op, {make(t, dims, Fill::Extreme, 5)}, words));
       }
     }
+    // Equal elements, over several tiles of a line and of columns.
+    const std::pair<Dims, int64_t> long_shapes[] = {{{2, 5000}, 1}, {{700, 3}, 0}, {{20, 300}, 0}};
+    for (const auto& [dims, axis] : long_shapes) {
+      std::vector<double> numbers;
+      for (int64_t i = 0; i < dims[0] * dims[1]; ++i) {
+        numbers.push_back(static_cast<double>(i * i % 97 % 13));
+      }
+      for (int64_t last : {0, 1}) {
+        out.push_back(single("equal_" + dims_name(dims) + (last != 0 ? "_last" : ""), op,
+                             {values(t, dims, numbers)},
+                             attrs(op)
+                                 .set_int(NEF_ARGMAX_AXIS, axis)
+                                 .set_int(NEF_ARGMAX_SELECT_LAST_INDEX, last)
+                                 .build()));
+      }
+    }
     Case empty = single("empty_axis_is_an_error", op, {make(t, {3, 1}, Fill::Small)},
                         attrs(op).set_int(NEF_ARGMAX_AXIS, 1).build());
     empty.values[0].tensor = make(t, {3, 0}, Fill::Small);
@@ -186,10 +228,34 @@ void add_topk(CaseList& out) {
   }
 }
 
+// An infinity, a NaN and the other infinity at several places: they are in all sums from there on,
+// and in no other.
+void add_special_sums(nef_dtype t, CaseList& out) {
+  const double inf = std::numeric_limits<double>::infinity();
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  constexpr int64_t kSize = 40;
+  std::vector<double> numbers(kSize * kSize, 1);
+  for (int64_t i = 0; i < kSize; ++i) {
+    numbers[static_cast<size_t>(i * kSize + i)] = i % 3 == 0 ? inf : i % 3 == 1 ? -inf : nan;
+    numbers[static_cast<size_t>(i * kSize + i * 7 % kSize)] = -inf;
+  }
+  for (int64_t axis : {0, 1}) {
+    for (int flags = 0; flags < 4; ++flags) {
+      out.push_back(
+          single("special_axis" + std::to_string(axis) + "_" + std::to_string(flags), NEF_OP_CUMSUM,
+                 {values(t, {kSize, kSize}, numbers), scalar(NEF_INT64, static_cast<double>(axis))},
+                 attrs(NEF_OP_CUMSUM)
+                     .set_int(NEF_CUMSUM_EXCLUSIVE, flags & 1)
+                     .set_int(NEF_CUMSUM_REVERSE, flags >> 1)
+                     .build()));
+    }
+  }
+}
+
 void add_cumsum(CaseList& out) {
-  const std::pair<Dims, int64_t> shapes[] = {{{1}, 0},      {{67}, 0},      {{3, 67}, -1},
-                                             {{67, 3}, 0},  {{2, 9, 5}, 1}, {{3, 0}, 1},
-                                             {{2, 1030}, 1}};
+  const std::pair<Dims, int64_t> shapes[] = {
+      {{1}, 0},       {{67}, 0},     {{3, 67}, -1},  {{67, 3}, 0},   {{2, 9, 5}, 1},  {{3, 0}, 1},
+      {{2, 1030}, 1}, {{300, 7}, 1}, {{2, 5000}, 1}, {{19, 300}, 0}, {{2, 700, 5}, 1}};
   for (nef_dtype t : allowed_dtypes(NEF_OP_CUMSUM)) {
     for (const auto& [dims, axis] : shapes) {
       for (int flags = 0; flags < 4; ++flags) {
@@ -202,9 +268,10 @@ void add_cumsum(CaseList& out) {
                    NEF_OP_CUMSUM,
                    {make(t, dims, is_float(t) ? Fill::Unit : Fill::Extreme, 7),
                     scalar(NEF_INT64, static_cast<double>(axis))},
-                   words, sum_of(t, 100)));
+                   words, sum_of(t, dims[static_cast<size_t>(axis < 0 ? axis + 2 : axis)] + 100)));
       }
     }
+    if (is_float(t)) add_special_sums(t, out);
   }
 }
 
