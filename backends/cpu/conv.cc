@@ -150,6 +150,7 @@ void register_convolutions() {
   register_op(NEF_OP_CONV, make_conv);
   register_op(NEF_OP_CONV_TRANSPOSE, make_conv);
   register_pools();
+  register_norm_pool();
 }
 
 }  // namespace nef::cpu

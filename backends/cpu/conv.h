@@ -12,5 +12,6 @@ namespace nef::cpu {
 std::unique_ptr<Kernel> make_conv_epilogue(const Region& region, std::string* why);
 
 void register_pools();
+void register_norm_pool();
 
 }  // namespace nef::cpu

@@ -233,7 +233,7 @@ class PoolPrepared final : public Prepared {
     DirectPool<T> pool;
     pool.planes = values[spec_.x].dims[0] * values[spec_.x].dims[1];
     pool.window = w;
-    pool.largest = spec_.max();
+    pool.row = spec_.max() ? pool_ops<T>().largest : pool_ops<T>().sum;
     return pool;
   }
 
@@ -241,7 +241,7 @@ class PoolPrepared final : public Prepared {
     Pieces p;
     const Window w = window(values, spec_.y >= 0 ? spec_.y : spec_.indices);
     if (spec_.y >= 0 && direct(w)) {
-      p.lines = layout.take<T>(direct_pool_scratch(direct_pool(values, w), slots_));
+      p.lines = layout.take<T>(direct_pool_scratch<T>(w, slots_));
     }
     if (!narrow_) return p;
     p.x = layout.take<T>(values_.count(values, spec_.x));

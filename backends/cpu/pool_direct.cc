@@ -30,7 +30,8 @@ struct Plan {
     room = round_up(most * w.stride + (w.kernel - 1) * w.dilation + 2 * lanes, 2 * lanes);
   }
 
-  PoolRow<T> row(const T* x, T* y, int64_t at, int64_t stretch, T* line) const {
+  template <typename M>
+  PoolRow<T, M> row(const M* x, M* y, int64_t at, int64_t stretch, T* line) const {
     const int64_t first = stretch * kStretch, out = std::min(w.out - first, kStretch);
     const int64_t begin = first * w.stride - w.begin;
     const int64_t end = begin + (out - 1) * w.stride + (w.kernel - 1) * w.dilation + 1;
@@ -41,7 +42,7 @@ struct Plan {
       skipped = std::clamp(ceil_div(-top, h.dilation), int64_t{0}, h.kernel);
       reached = std::clamp(ceil_div(h.in - top, h.dilation), skipped, h.kernel);
     }
-    PoolRow<T> r;
+    PoolRow<T, M> r;
     r.x = x + (top + skipped * h.dilation) * w.in + from;
     r.step = h.dilation * w.in;
     r.rows = reached - skipped;
@@ -62,37 +63,37 @@ struct Plan {
 }  // namespace
 
 template <typename T>
-int64_t direct_pool_scratch(const DirectPool<T>& pool, int64_t slots) {
-  return slots * Plan<T>(pool.window).room;
+int64_t direct_pool_scratch(const Window& window, int64_t slots) {
+  return slots * Plan<T>(window).room;
 }
 
-template <typename T>
-void run_direct_pool(const DirectPool<T>& pool, int64_t slots, T* scratch) {
+template <typename T, typename M>
+void run_direct_pool(const DirectPool<T, M>& pool, int64_t slots, T* scratch) {
   const Plan<T> plan(pool.window);
   const Window& w = pool.window;
   const int64_t height = plan.h.out, rows = pool.planes * height;
   const int64_t work = std::max<int64_t>(1, plan.w.out * w.kernel_count);
   const int64_t share = std::max<int64_t>(1, kTaskWork / work);
-  const auto run = pool.largest ? pool_ops<T>().largest : pool_ops<T>().sum;
   run_tasks(slots, ceil_div(rows, share), [&](int64_t slot, int64_t task) {
     int64_t plane = task * share / height, at = task * share % height;
     for (int64_t i = task * share; i < std::min(rows, (task + 1) * share); ++i, ++at) {
       if (at == height) ++plane, at = 0;
       for (int64_t stretch = 0; stretch < plan.stretches; ++stretch) {
-        run(plan.row(pool.x + plane * w.in_count, pool.y + plane * w.out_count, at, stretch,
-                     scratch + slot * plan.room));
+        pool.row(plan.row(pool.x + plane * w.in_count, pool.y + plane * w.out_count, at, stretch,
+                          scratch + slot * plan.room));
       }
     }
   });
 }
 
-template int64_t direct_pool_scratch<float>(const DirectPool<float>&, int64_t);
-template int64_t direct_pool_scratch<double>(const DirectPool<double>&, int64_t);
-template int64_t direct_pool_scratch<int8_t>(const DirectPool<int8_t>&, int64_t);
-template int64_t direct_pool_scratch<uint8_t>(const DirectPool<uint8_t>&, int64_t);
+template int64_t direct_pool_scratch<float>(const Window&, int64_t);
+template int64_t direct_pool_scratch<double>(const Window&, int64_t);
+template int64_t direct_pool_scratch<int8_t>(const Window&, int64_t);
+template int64_t direct_pool_scratch<uint8_t>(const Window&, int64_t);
 template void run_direct_pool<float>(const DirectPool<float>&, int64_t, float*);
 template void run_direct_pool<double>(const DirectPool<double>&, int64_t, double*);
 template void run_direct_pool<int8_t>(const DirectPool<int8_t>&, int64_t, int8_t*);
 template void run_direct_pool<uint8_t>(const DirectPool<uint8_t>&, int64_t, uint8_t*);
+template void run_direct_pool<double>(const DirectPool<double, float>&, int64_t, double*);
 
 }  // namespace nef::cpu

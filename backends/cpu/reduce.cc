@@ -151,10 +151,8 @@ class Reducer {
   // n <= kColumnTile outputs.
   void store(const Acc* acc, int64_t n, T* out) const {
     if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, Bfloat16>) {
-      float wide[kColumnTile];
-      for (int64_t i = 0; i < n; ++i) {
-        wide[i] = static_cast<float>(finish_(acc[i], plan_.per_output()));
-      }
+      double wide[kColumnTile];
+      for (int64_t i = 0; i < n; ++i) wide[i] = finish_(acc[i], plan_.per_output());
       narrow_({out, {wide, nullptr, nullptr}, static_cast<size_t>(n), 0, 0});
     } else {
       for (int64_t i = 0; i < n; ++i) out[i] = element<T>(finish_(acc[i], plan_.per_output()));
@@ -168,7 +166,7 @@ class Reducer {
   T* y_;
   Acc* partials_;
   TileFn narrow_ =
-      find_cast_fn(NEF_FLOAT32, std::is_same_v<T, Bfloat16> ? NEF_BFLOAT16 : NEF_FLOAT16);
+      find_cast_fn(NEF_FLOAT64, std::is_same_v<T, Bfloat16> ? NEF_BFLOAT16 : NEF_FLOAT16);
 };
 
 // Parts are only used by reductions of many elements; the bound never shrinks with larger dims.

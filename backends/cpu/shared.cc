@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ops whose time goes into following data, or that must give the same numbers everywhere: one code
 // for both backends, here on the pool.
+#include "backends/cpu/pool_loop.h"
 #include "backends/cpu/signal.h"
 #include "backends/shared/generate.h"
 #include "backends/shared/sampling.h"
@@ -8,13 +9,6 @@
 
 namespace nef::cpu {
 namespace {
-
-struct PoolLoop {
-  template <class Body>
-  void operator()(int64_t n, int64_t grain, const Body& body) const {
-    parallel_for(n, grain, body);
-  }
-};
 
 template <auto kRun>
 void with_loop(const Call& c) {
@@ -35,7 +29,6 @@ void register_shared() {
   register_call(NEF_OP_MAX_ROI_POOL, {"max roi pool", with_loop<max_roi_pool<Call, PoolLoop>>});
   register_call(NEF_OP_MAX_UNPOOL, {"max unpool", alone<max_unpool<Call>>});
   register_call(NEF_OP_DEFORM_CONV, {"deform conv", with_loop<deform_conv<Call, PoolLoop>>});
-  register_call(NEF_OP_LP_POOL, {"lp pool", with_loop<lp_pool<Call, PoolLoop>>});
   register_call(NEF_OP_COL2IM, {"col2im", with_loop<col2im<Call, PoolLoop>>});
   register_call(NEF_OP_CENTER_CROP_PAD,
                 {"center crop pad", with_loop<center_crop_pad<Call, PoolLoop>>});

@@ -172,6 +172,32 @@ void add_deform_conv(CaseList& out) {
   }
 }
 
+// One axis and three, dilation and strides; numbers whose squares float32 cannot hold, and
+// specials.
+void add_norm_windows(nef_dtype t, int64_t p, CaseList& out) {
+  const std::string name = "_p" + std::to_string(p);
+  const auto add = [&](const char* what, Tensor x, Dims kernel, Dims strides, Dims dilations) {
+    out.push_back(single(what + name, NEF_OP_LP_POOL, {std::move(x)},
+                         attrs(NEF_OP_LP_POOL)
+                             .set_ints(NEF_LP_POOL_KERNEL_SHAPE, kernel)
+                             .set_ints(NEF_LP_POOL_STRIDES, strides)
+                             .set_ints(NEF_LP_POOL_DILATIONS, dilations)
+                             .set_int(NEF_LP_POOL_P, p)
+                             .build(),
+                         half_or(t, 4)));
+  };
+  add("1d", make(t, {2, 2, 83}, Fill::Small), {5}, {2}, {3});
+  add("2d_strides", make(t, {1, 2, 11, 90}, Fill::Small), {3, 3}, {1, 2}, {2, 1});
+  add("2d_stride_3", make(t, {1, 2, 10, 61}, Fill::Small), {2, 4}, {3, 3}, {1, 2});
+  add("3d", make(t, {1, 2, 4, 5, 19}, Fill::Small), {2, 3, 3}, {1, 1, 2}, {1, 1, 1});
+  add("special", make(t, {1, 2, 9, 40}, Fill::Special), {2, 2}, {1, 2}, {1, 1});
+  if (t == NEF_FLOAT16) return;
+  std::vector<double> extreme;
+  for (int i = 0; i < 40; ++i) extreme.push_back(i % 2 == 0 ? 3e25 * (i + 1) : -2e-25 * (i + 1));
+  for (int i = 0; i < 40; ++i) extreme.push_back(1e-30 * (i - 20));
+  add("extreme", values(t, {1, 2, 1, 40}, extreme), {1, 3}, {1, 2}, {1, 1});
+}
+
 void add_lp_pool(CaseList& out) {
   const nef_op op = NEF_OP_LP_POOL;
   const Dims kernel = {3, 2}, pads = {1, 0, 1, 1}, strides = {2, 1};
@@ -184,11 +210,12 @@ void add_lp_pool(CaseList& out) {
             .set_string(NEF_LP_POOL_AUTO_PAD, mode)
             .set_int(NEF_LP_POOL_P, p);
         if (mode == std::string("NOTSET")) b.set_ints(NEF_LP_POOL_PADS, pads);
-        for (const Dims& dims : {Dims{2, 3, 7, 8}, Dims{0, 2, 4, 4}}) {
+        for (const Dims& dims : {Dims{2, 3, 7, 8}, Dims{0, 2, 4, 4}, Dims{1, 2, 9, 75}}) {
           out.push_back(single(std::string(mode) + "_p" + std::to_string(p) + "_" + dims_name(dims),
                                op, {make(t, dims, Fill::Small)}, b.build(), half_or(t, 4)));
         }
       }
+      add_norm_windows(t, p, out);
     }
   }
 }
