@@ -40,6 +40,12 @@ struct Promote {
     return hn::PromoteTo(d, v);
   }
 };
+struct Demote {
+  template <class D, class V>
+  static HWY_INLINE hn::Vec<D> apply(D d, V v) {
+    return hn::DemoteTo(d, v);
+  }
+};
 struct FromInt32 {
   template <class D, class V>
   static HWY_INLINE hn::Vec<D> apply(D d, V v) {
@@ -283,6 +289,7 @@ TileFn vector_cast(nef_dtype from, nef_dtype to) {
     switch (from) {
       case NEF_FLOAT16: return map_cast<Half, float, FromFloat16>;
       case NEF_BFLOAT16: return map_cast<uint16_t, float, FromBfloat16>;
+      case NEF_FLOAT64: return map_cast<double, float, Demote>;
       case NEF_INT32: return map_cast<int32_t, float, FromInt32>;
       case NEF_UINT16: return map_cast<uint16_t, float, FromShort>;
       case NEF_INT16: return map_cast<int16_t, float, FromShort>;

@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Resize: each axis maps an output position to weighted input positions, worked out once per
-// launch; an output is the sum over all combinations.
+// launch.
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 
 #include "backends/cpu/movement.h"
 #include "backends/cpu/resize_axis.h"
-#include "backends/cpu/scalar_ops.h"
+#include "backends/cpu/resize_weigh.h"
 
 namespace nef::cpu {
 namespace {
-
-constexpr int64_t kColumns = 256;
 
 size_t resize_scratch(const Call& c) {
   const View x = c.in(0), y = c.out();
@@ -21,13 +18,7 @@ size_t resize_scratch(const Call& c) {
   return static_cast<size_t>(taps) * sizeof(ResizeTap);
 }
 
-// Integers round to nearest even, then saturate.
-template <class T>
-T to_element(double value) {
-  using C = Compute<T>;
-  if constexpr (std::is_floating_point_v<C>) return narrow<T>(static_cast<C>(value));
-  else return saturate<T>(std::nearbyint(value));
-}
+constexpr int64_t kGrain = 64;  // pieces of lines
 
 template <class T>
 class Resizer {
@@ -46,89 +37,103 @@ class Resizer {
       }
       fill_resize_taps(options, axes[d], step, taps_[d]);
       next += axes[d].out * taps_[d].per_output;
+      drop_zero_taps(axes[d].out, taps_[d]);
       step *= x_.dims[d];
     }
   }
 
   void run() const {
-    const int64_t columns = y_.dims[y_.rank - 1];
-    parallel_for(y_.count / columns, 4096 / columns + 1, [&](int64_t begin, int64_t end) {
-      for (int64_t r = begin; r < end; ++r) resize_row(r, columns);
-    });
+    if (options_.method == ResizeMethod::kNearest) pick();
+    else weigh();
   }
 
  private:
-  void resize_row(int64_t row, int64_t columns) const {
-    int64_t at[NEF_MAX_RANK] = {};
-    bool outside = false;
-    for (int d = x_.rank - 2; d >= 0; --d) {
-      at[d] = row_coordinate(row, d);
-      outside = outside || taps_[d].at(at[d])[0].offset == kResizeOutside;
+  int64_t elements_from(int axis) const {
+    return backends::element_count(x_.dims + axis, x_.rank - axis);
+  }
+
+  // Axes that are only copied; those at the end are one with the run of elements that an output
+  // along the axis before reads.
+  bool is_copied(int axis) const {
+    const ResizeTaps& taps = taps_[axis];
+    if (taps.per_output != 1 || x_.dims[axis] != y_.dims[axis]) return false;
+    const int64_t step = elements_from(axis + 1);
+    for (int64_t o = 0; o < y_.dims[axis]; ++o) {
+      if (taps.at(o)->offset != o * step || taps.at(o)->weight != 1) return false;
     }
-    T* out = reinterpret_cast<T*>(y_.data) + row * columns;
-    if (outside) {
-      std::fill(out, out + columns, to_element<T>(options_.extrapolation));
-    } else if (options_.method == ResizeMethod::kNearest) {
-      pick_row(at, columns, out);
-    } else {
-      for (int64_t i = 0; i < columns; i += kColumns) {
-        weigh_row(at, i, std::min(kColumns, columns - i), out + i);
+    return true;
+  }
+
+  void weigh() const {
+    int last = x_.rank - 1;
+    while (last > 0 && is_copied(last)) --last;
+    ResizeLines lines;
+    lines.inner = elements_from(last + 1);
+    lines.in_length = x_.dims[last] * lines.inner;
+    lines.out_length = y_.dims[last] * lines.inner;
+    lines.along = taps_[last];
+    lines.outer = taps_;
+    lines.n_outer = last;
+    const int64_t rows = y_.count / lines.out_length;
+    const int64_t pieces = (lines.out_length + kResizeColumns - 1) / kResizeColumns;
+    parallel_for(pieces * rows, kGrain, [&](int64_t begin, int64_t end) {
+      while (begin < end) {
+        const int64_t piece = begin / rows, first = begin % rows;
+        const int64_t n = std::min(rows - first, end - begin);
+        weigh_piece(lines, piece * kResizeColumns, first, n);
+        begin += n;
       }
+    });
+  }
+  // Columns from `column` on of n rows of the output.
+  void weigh_piece(const ResizeLines& lines, int64_t column, int64_t first, int64_t n) const {
+    const int64_t columns = std::min(kResizeColumns, lines.out_length - column);
+    ResizePiece<T> piece(lines, x_.dtype, reinterpret_cast<const T*>(x_.data),
+                         options_.extrapolation, column, columns);
+    int64_t at[NEF_MAX_RANK];
+    locate(first, lines.n_outer, at);
+    for (int64_t row = first; row < first + n; ++row) {
+      T* out = reinterpret_cast<T*>(y_.data) + row * lines.out_length + column;
+      if (is_inside(lines.n_outer, at)) piece.resize(at, out);
+      else std::fill(out, out + columns, resized_element<T>(options_.extrapolation));
+      for (int d = lines.n_outer - 1; d >= 0 && ++at[d] == y_.dims[d]; --d) at[d] = 0;
     }
   }
 
-  int64_t row_coordinate(int64_t row, int axis) const {
-    for (int d = x_.rank - 2; d > axis; --d) row /= y_.dims[d];
-    return row % y_.dims[axis];
+  // The coordinates of a row along the first axes.
+  void locate(int64_t row, int axes, int64_t* at) const {
+    for (int d = axes - 1; d >= 0; --d) {
+      at[d] = row % y_.dims[d];
+      row /= y_.dims[d];
+    }
+  }
+  bool is_inside(int axes, const int64_t* at) const {
+    bool inside = true;
+    for (int d = 0; d < axes; ++d) {
+      inside = inside && taps_[d].at(at[d])->offset != kResizeOutside;
+    }
+    return inside;
   }
 
+  void pick() const {
+    const int64_t columns = y_.dims[y_.rank - 1];
+    parallel_for(y_.count / columns, 4096 / columns + 1, [&](int64_t begin, int64_t end) {
+      for (int64_t row = begin; row < end; ++row) {
+        int64_t at[NEF_MAX_RANK];
+        T* out = reinterpret_cast<T*>(y_.data) + row * columns;
+        locate(row, x_.rank - 1, at);
+        if (is_inside(x_.rank - 1, at)) pick_row(at, columns, out);
+        else std::fill(out, out + columns, resized_element<T>(options_.extrapolation));
+      }
+    });
+  }
   void pick_row(const int64_t* at, int64_t columns, T* out) const {
     const T* x = reinterpret_cast<const T*>(x_.data);
     const int last = x_.rank - 1;
     for (int d = 0; d < last; ++d) x += taps_[d].at(at[d])[0].offset;
     for (int64_t i = 0; i < columns; ++i) {
       const int64_t offset = taps_[last].at(i)[0].offset;
-      out[i] = offset == kResizeOutside ? to_element<T>(options_.extrapolation) : x[offset];
-    }
-  }
-
-  // Sums over the combinations of taps of the outer axes, for columns [first, first + n).
-  void weigh_row(const int64_t* at, int64_t first, int64_t n, T* out) const {
-    double sum[kColumns] = {};
-    const int last = x_.rank - 1;
-    int64_t k[NEF_MAX_RANK] = {};
-    bool more = true;
-    while (more) {
-      const T* x = reinterpret_cast<const T*>(x_.data);
-      double weight = 1;
-      for (int d = 0; d < last; ++d) {
-        const ResizeTap& tap = taps_[d].at(at[d])[k[d]];
-        x += tap.offset;
-        weight *= tap.weight;
-      }
-      if (weight != 0) add_row(x, weight, first, n, sum);
-      more = false;
-      for (int d = last - 1; d >= 0 && !more; --d) {
-        more = ++k[d] < taps_[d].per_output;
-        if (!more) k[d] = 0;
-      }
-    }
-    for (int64_t i = 0; i < n; ++i) {
-      const bool outside = taps_[last].at(first + i)[0].offset == kResizeOutside;
-      out[i] = to_element<T>(outside ? options_.extrapolation : sum[i]);
-    }
-  }
-
-  // A weight of 0 does not read its element: it may be infinite.
-  void add_row(const T* x, double weight, int64_t first, int64_t n, double* sum) const {
-    const ResizeTaps& taps = taps_[x_.rank - 1];
-    for (int64_t i = 0; i < n; ++i) {
-      const ResizeTap* t = taps.at(first + i);
-      if (t[0].offset == kResizeOutside) continue;
-      for (int64_t k = 0; k < taps.per_output; ++k) {
-        if (t[k].weight == 0) continue;
-        sum[i] += weight * t[k].weight * static_cast<double>(widen(x[t[k].offset]));
-      }
+      out[i] = offset == kResizeOutside ? resized_element<T>(options_.extrapolation) : x[offset];
     }
   }
 

@@ -156,6 +156,27 @@ void fill_resize_taps(const ResizeOptions& options, const ResizeAxis& axis, int6
   }
 }
 
+void drop_zero_taps(int64_t n, ResizeTaps& taps) {
+  const int64_t before = taps.per_output;
+  const auto is_outside = [](const ResizeTap* t) { return t->offset == kResizeOutside; };
+  const auto counts = [](const ResizeTap& tap) { return tap.weight != 0; };
+  int64_t most = 1;
+  for (int64_t o = 0; o < n; ++o) {
+    const ResizeTap* t = taps.at(o);
+    if (!is_outside(t)) most = std::max<int64_t>(most, std::count_if(t, t + before, counts));
+  }
+  for (int64_t o = 0; o < n && most < before; ++o) {
+    const ResizeTap *from = taps.at(o), first = *from;
+    ResizeTap* to = taps.taps + o * most;
+    int64_t kept = 0;
+    for (int64_t k = 0; k < before && !is_outside(&first); ++k) {
+      if (counts(from[k])) to[kept++] = from[k];  // never beyond what is read next
+    }
+    std::fill(to + kept, to + most, ResizeTap{first.offset, 0});
+  }
+  taps.per_output = most;
+}
+
 // Four taps without antialiasing; with it at most 2 + 4 / scale, and scale >= (out - 1/2) / in.
 int64_t resize_taps_bound(int64_t in, int64_t out) { return 8 * in + 8 * out + 16; }
 

@@ -45,6 +45,9 @@ int64_t resize_taps_per_output(const ResizeOptions& options, const ResizeAxis& a
 void fill_resize_taps(const ResizeOptions& options, const ResizeAxis& axis, int64_t step,
                       const ResizeTaps& taps);
 
+// Leaves as many taps for each of n outputs as the one with most weights other than 0 has.
+void drop_zero_taps(int64_t n, ResizeTaps& taps);
+
 // Taps that an axis needs at most, whatever the scales are.
 int64_t resize_taps_bound(int64_t in, int64_t out);
 

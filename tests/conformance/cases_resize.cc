@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cases of Resize and Einsum.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
 #include "tests/conformance/cases.h"
 
 namespace nef::conformance {
@@ -83,6 +87,83 @@ void add_variants(nef_dtype t, CaseList& out) {
       tolerance));
 }
 
+// Lines of several pieces, windows that do and do not hold what is read, channels last, more axes
+// and terms, infinities beside weights of 0.
+void add_long_lines(nef_dtype t, CaseList& out) {
+  const nef_op op = NEF_OP_RESIZE;
+  const bool narrow = t == NEF_FLOAT16 || t == NEF_BFLOAT16;
+  const Tolerance tolerance{narrow ? 1.0 : 32.0, 8};
+  struct Shape {
+    Dims from, to;
+  };
+  const Shape shapes[] = {{{3, 300}, {5, 701}},
+                          {{3, 700}, {5, 301}},
+                          {{2, 3000}, {3, 37}},
+                          {{5, 4, 3}, {9, 7, 3}},
+                          {{4, 3, 70}, {3, 5, 70}},
+                          {{2, 3, 2, 4}, {2, 5, 3, 7}},
+                          {{1, 1, 600}, {1, 1, 600}},
+                          {{7}, {1000}},
+                          {{1000}, {7}},
+                          {{5, 300}, {9, 300}},
+                          {{4, 3, 130}, {4, 6, 130}},
+                          {{4, 0, 3}, {7, 0, 5}}};
+  for (const char* mode : {"linear", "cubic"}) {
+    for (const Shape& s : shapes) {
+      for (int64_t antialias : {0, 1}) {
+        out.push_back(single(std::string(mode) + "_" + dims_name(s.from) + "_to_" +
+                                 dims_name(s.to) + (antialias != 0 ? "_antialias" : ""),
+                             op, {make(t, s.from, Fill::Small, 1), {}, {}, ints(s.to)},
+                             attrs(op)
+                                 .set_string(NEF_RESIZE_MODE, mode)
+                                 .set_int(NEF_RESIZE_ANTIALIAS, antialias)
+                                 .build(),
+                             tolerance));
+      }
+    }
+    Tensor x = make(t, {9, 40}, Fill::Small, 1);
+    const double inf = std::numeric_limits<double>::infinity();
+    const std::vector<uint8_t> special = values(t, {2}, {inf, std::nan("")}).bytes;
+    const size_t size = special.size() / 2;
+    std::copy_n(special.begin(), size, x.bytes.begin() + static_cast<ptrdiff_t>(17 * size));
+    std::copy_n(special.begin() + static_cast<ptrdiff_t>(size), size,
+                x.bytes.begin() + static_cast<ptrdiff_t>(275 * size));
+    for (const char* where : {"align_corners", "asymmetric", "half_pixel"}) {
+      out.push_back(single(std::string(mode) + "_special_" + where, op, {x, {}, {}, ints({17, 79})},
+                           attrs(op)
+                               .set_string(NEF_RESIZE_MODE, mode)
+                               .set_string(NEF_RESIZE_COORDINATE_TRANSFORMATION_MODE, where)
+                               .build(),
+                           tolerance));
+    }
+  }
+  out.push_back(
+      single("crop_long", op,
+             {make(t, {5, 400}, Fill::Small, 1),
+              values(NEF_FLOAT32, {4}, {-0.2, 0.25, 1.1, 1.25}),
+              {},
+              ints({7, 333})},
+             attrs(op)
+                 .set_string(NEF_RESIZE_MODE, "cubic")
+                 .set_string(NEF_RESIZE_COORDINATE_TRANSFORMATION_MODE, "tf_crop_and_resize")
+                 .set_float(NEF_RESIZE_EXTRAPOLATION_VALUE, 10)
+                 .build(),
+             tolerance));
+}
+
+// Integers where weights are multiples of 2^-16: sums are exact, and some of them ties.
+void add_doubled(nef_dtype t, CaseList& out) {
+  for (const char* mode : {"linear", "cubic"}) {
+    for (const Dims& from : {Dims{3, 300}, Dims{3, 5}, Dims{2, 3, 20}}) {
+      Dims to = from;
+      for (int64_t& d : to) d *= 2;
+      out.push_back(single(std::string(mode) + "_doubled_" + dims_name(from), NEF_OP_RESIZE,
+                           {make(t, from, Fill::Small, 1), {}, {}, ints(to)},
+                           attrs(NEF_OP_RESIZE).set_string(NEF_RESIZE_MODE, mode).build()));
+    }
+  }
+}
+
 void add_einsum(CaseList& out) {
   struct Equation {
     const char* text;
@@ -142,6 +223,8 @@ bool add_resize_cases(nef_op op, CaseList& out) {
   for (nef_dtype t : allowed_dtypes(op)) {
     add_modes(t, out);
     add_variants(t, out);
+    if (is_float(t)) add_long_lines(t, out);
+    else add_doubled(t, out);
   }
   return true;
 }
