@@ -23,7 +23,8 @@ RuntimeApi open_runtime() {
   NEF_HIP_DRIVER(NEF_HIP_FIND_DRIVER)
   // HIP 6 has changed the structure, and the name of the function with it.
   const char* properties = "hipGetDevicePropertiesR0600";
-  if (::dlsym(library, properties) == nullptr) properties = "hipGetDeviceProperties";
+  api.before_6 = ::dlsym(library, properties) == nullptr;
+  if (api.before_6) properties = "hipGetDeviceProperties";
   gpu::find_symbol(library, properties, api.device_properties);
   return api;
 }
@@ -60,6 +61,14 @@ const gpu::CompilerCalls& compiler() {
 const gpu::LtApi& blaslt() {
   static const gpu::LtApi api = open_blaslt();
   return api;
+}
+
+bool known_to_hip5(std::string_view arch) {
+  for (const std::string_view family : {"gfx80", "gfx90", "gfx101", "gfx103"}) {
+    if (arch.starts_with(family) && arch.substr(0, arch.find(':')).size() == family.size() + 1)
+      return true;
+  }
+  return false;
 }
 
 void check(int result, const char* what) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "backends/gpu/compiler.h"
 #include "backends/gpu/driver.h"
@@ -120,6 +121,7 @@ struct RuntimeApi {
   NEF_HIP_RUNTIME(NEF_HIP_FIELD)
   // Fills a hipDeviceProp_t, whose layout differs between versions.
   int (*device_properties)(void*, int) = nullptr;
+  bool before_6 = false;
   gpu::DriverCalls driver;
 };
 #undef NEF_HIP_FIELD
@@ -131,6 +133,10 @@ struct RuntimeApi {
 const RuntimeApi& runtime();
 const gpu::CompilerCalls& compiler();
 const gpu::LtApi& blaslt();
+
+// Is the compiler of HIP 5 one for "gfx90a:sramecc+:xnack-"? What it does not know ends the process
+// (seen with 5.2), so nothing else may be asked of it.
+bool known_to_hip5(std::string_view arch);
 
 // Throws what a result of HIP means: out of memory, a lost device, or a bug.
 void check(int result, const char* what);

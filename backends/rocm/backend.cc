@@ -6,6 +6,12 @@
 namespace nef::rocm {
 namespace {
 
+void require_arch(const std::string& name) {
+  if (!runtime().before_6 || known_to_hip5(name)) return;
+  throw backends::BackendError(NEF_BACKEND_UNAVAILABLE,
+                               "HIP 5 does not compile for " + name + "; install ROCm 6 or newer");
+}
+
 class RocmPlatform : public gpu::Platform {
  public:
   void open() override {
@@ -20,7 +26,11 @@ class RocmPlatform : public gpu::Platform {
           std::string("HIP sees no GPU") + (name == nullptr ? "" : std::string(", ") + name));
     }
     compiler();
-    for (int i = 0; i < count; ++i) devices_.push_back(std::make_unique<RocmDevice>(i, pinned_));
+    for (int i = 0; i < count; ++i) {
+      auto device = std::make_unique<RocmDevice>(i, pinned_);
+      require_arch(device->info().arch);
+      devices_.push_back(std::move(device));
+    }
   }
   size_t count() const override { return devices_.size(); }
   gpu::Device& device(size_t i) override { return *devices_[i]; }

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "backends/rocm/api.h"
 #include "backends/rocm/rocm.h"
 
 namespace {
@@ -28,6 +29,18 @@ TEST(Absent, TheReasonNamesTheLibraryAndTheWayOut) {
   EXPECT_EQ(rocm.init(nullptr, &err), NEF_BACKEND_UNAVAILABLE);
   EXPECT_NE(std::string(message), why);
   ::unsetenv("NEF_ROCM_PATH");
+}
+
+// As found with HIP 5.2: it compiles for the former, the others end the process.
+TEST(Absent, Hip5IsAskedForWhatItKnowsOnly) {
+  for (const char* arch : {"gfx803", "gfx900", "gfx906", "gfx90a", "gfx90a:sramecc+:xnack-",
+                           "gfx90c", "gfx1010", "gfx1030", "gfx1036"}) {
+    EXPECT_TRUE(nef::rocm::known_to_hip5(arch)) << arch;
+  }
+  for (const char* arch : {"gfx940", "gfx942:sramecc+:xnack-", "gfx1100", "gfx1103", "gfx1201",
+                           "gfx90", "gfx10300", ""}) {
+    EXPECT_FALSE(nef::rocm::known_to_hip5(arch)) << arch;
+  }
 }
 
 TEST(Absent, CallsWithoutADeviceFailInWords) {
