@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# cmake --install: headers, libnef.a, libnef.so, pkg-config file, CMake package, licences.
+# cmake --install: headers, libnef.a, libnef.so, pkg-config files, CMake package, licences.
 if(NOT TARGET nef_shared)
   return()
 endif()
@@ -16,8 +16,11 @@ install(FILES LICENSE THIRD_PARTY_NOTICES.md
 file(RELATIVE_PATH up "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 string(REGEX REPLACE "/$" "" up "${up}")
 set(NEF_PC_PREFIX "\${pcfiledir}/${up}")
-configure_file(packaging/nef.pc.in "${PROJECT_BINARY_DIR}/nef.pc" @ONLY)
-install(FILES "${PROJECT_BINARY_DIR}/nef.pc" DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+# A name of its own for libnef.a: where libnef.so lies beside it, linkers take that for -lnef.
+foreach(name nef nef-static)
+  configure_file(packaging/${name}.pc.in "${PROJECT_BINARY_DIR}/${name}.pc" @ONLY)
+  install(FILES "${PROJECT_BINARY_DIR}/${name}.pc" DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()
 
 set(cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/nef)
 set_target_properties(nef_shared PROPERTIES EXPORT_NAME nef)

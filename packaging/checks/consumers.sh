@@ -150,12 +150,9 @@ for source in *.c; do
   for compiler in gcc clang; do
     # shellcheck disable=SC2046
     expect "$name, headers seen by $compiler" none "$($compiler -M "$source" $(pkg-config --cflags nef) | foreign)"
-    # Static: the linker sees no shared library.
-    mkdir -p hidden && mv "$libdir"/libnef.so hidden/
     # shellcheck disable=SC2046
     $compiler -std=c11 -Wall -Wextra -Werror "$source" -o "$name-static" \
-      $(pkg-config --cflags --libs --static nef)
-    mv hidden/libnef.so "$libdir/"
+      $(pkg-config --cflags --libs nef-static)
     # shellcheck disable=SC2046
     $compiler -std=c11 -Wall -Wextra -Werror "$source" -o "$name-shared" \
       $(pkg-config --cflags --libs nef) -Wl,-rpath,"$libdir"

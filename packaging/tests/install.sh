@@ -21,12 +21,9 @@ fi
 mkdir "$prefix/run" && cd "$prefix/run"
 for example in "${examples[@]}"; do
   name=$(basename "$example" .c)
-  # Static: hide the shared library so that -lnef can only mean libnef.a.
-  mkdir "$prefix/hidden" && mv "$libdir"/libnef.so* "$prefix/hidden/"
   # shellcheck disable=SC2046
   "$cc" -std=c11 -Wall -Wextra -Werror "$example" -o "$name-static" \
-    $(pkg-config --cflags --libs --static nef)
-  mv "$prefix/hidden"/* "$libdir/" && rmdir "$prefix/hidden"
+    $(pkg-config --cflags --libs nef-static)
   case "$(ldd "$name-static")" in *libnef*) echo "$name-static is not static" && exit 1 ;; esac
   # shellcheck disable=SC2046
   "$cc" -std=c11 -Wall -Wextra -Werror "$example" -o "$name-shared" \

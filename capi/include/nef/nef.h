@@ -25,8 +25,8 @@
  * Threads: all functions are safe to call from any thread, also on the same object, unless a
  * function says otherwise. The library needs no initialisation and no shutdown.
  *
- * Linking: `cc app.c $(pkg-config --cflags --libs --static nef)` for the static library, or
- * without `--static` for libnef.so.
+ * Linking: `cc app.c $(pkg-config --cflags --libs nef-static)` has the whole engine within,
+ * with `nef` it needs libnef.so.
  */
 #ifndef NEF_NEF_H
 #define NEF_NEF_H
@@ -359,8 +359,8 @@ NEF_API NEF_NODISCARD nef_status* nef_graph_compile(const nef_graph* graph,
 NEF_API nef_program* nef_program_retain(nef_program* program);
 NEF_API void nef_program_release(nef_program* program);
 
-/** What the planner did, as JSON: regions (nodes, device, reason, FLOPs, bytes, kernel), memory.
- * Free with nef_string_free. */
+/** What the planner did, as JSON: regions (nodes, device, reason, FLOPs, bytes, kernel), memory
+ * (arena_bytes of a run; packed_bytes, computed_bytes of constants). Free with nef_string_free. */
 NEF_API NEF_NODISCARD nef_status* nef_program_plan(const nef_program* program, char** out_json);
 /** Fallbacks so far, oldest first, as a JSON list of {what, why, from, to}. Free with
  * nef_string_free. */
