@@ -78,7 +78,8 @@ int transposed_dim(const StridedView& view) {
   const int last = view.rank - 1;
   if (view.steps[last] == 1 || view.steps[last] == 0 || view.dims[last] < 4) return -1;
   for (int d = last - 1; d >= 0; --d) {
-    if (view.steps[d] == 1 && view.dims[d] >= 4) return d;
+    // Two or three elements are worth it where they lie together.
+    if (view.steps[d] == 1 && (view.dims[d] >= 4 || view.dims[d] == view.steps[last])) return d;
   }
   return -1;
 }
@@ -101,17 +102,26 @@ void copy_transposed(char* dst, const StridedView& view, int t, size_t element_s
   }
   const auto size = static_cast<int64_t>(element_size);
   const int64_t block = kBlockBytes / size, strips = (rows + block - 1) / block;
-  const size_t strip_bytes = static_cast<size_t>(block * columns * size);
+  // Few rows are cut along the columns, so that threads share them.
+  const int64_t piece =
+      strips > 1 ? columns
+                 : std::min(columns, static_cast<int64_t>(kChunkBytes) / size / rows / 64 * 64);
+  const int64_t pieces = (columns + piece - 1) / piece, units = strips * pieces;
+  const size_t unit_bytes = static_cast<size_t>(std::min(block, rows) * piece * size);
   const TransposeFn transpose = find_transpose(element_size);
   const bool stream = dense * size >= kStreamBytes && reinterpret_cast<uintptr_t>(dst) % 16 == 0 &&
                       view.dims[last] * size % 16 == 0;
-  parallel_for(count_of(outer) * strips, copy_grain(strip_bytes), [&](int64_t begin, int64_t end) {
+  parallel_for(count_of(outer) * units, copy_grain(unit_bytes), [&](int64_t begin, int64_t end) {
+    Odometer from(outer, outer.rank, begin / units), to(outer_dst, outer.rank, begin / units);
     for (int64_t u = begin; u < end; ++u) {
-      const Odometer from(outer, outer.rank, u / strips), to(outer_dst, outer.rank, u / strips);
-      const int64_t row = u % strips * block;
-      transpose(view.data + (from.offset() + row) * size, view.steps[last],
-                dst + (to.offset() + row * dense_steps[t]) * size, dense_steps[t],
-                std::min(block, rows - row), columns, stream);
+      const int64_t row = u % units / pieces * block, column = u % pieces * piece;
+      transpose(view.data + (from.offset() + row + column * view.steps[last]) * size,
+                view.steps[last], dst + (to.offset() + row * dense_steps[t] + column) * size,
+                dense_steps[t], std::min(block, rows - row), std::min(piece, columns - column),
+                stream);
+      if (u % units < units - 1) continue;
+      from.next();
+      to.next();
     }
   });
 }
@@ -120,13 +130,6 @@ void copy_transposed(char* dst, const StridedView& view, int t, size_t element_s
 bool interleaves(const StridedView& view) {
   const int last = view.rank - 1;
   return last >= 1 && view.dims[last] <= 3 && view.steps[last - 1] == 1;
-}
-
-template <class T, int kPlanes>
-void interleave(T* dst, const T* src, int64_t step, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) {
-    for (int plane = 0; plane < kPlanes; ++plane) dst[i * kPlanes + plane] = src[i + plane * step];
-  }
 }
 
 template <class T>
@@ -138,13 +141,13 @@ void copy_interleaved(T* dst, const StridedView& view) {
   const int64_t lines = count_of(view) / (planes * length);
   const auto* src = reinterpret_cast<const T*>(view.data);
   const size_t bytes = static_cast<size_t>(segment * planes) * sizeof(T);
+  const TransposeFn transpose = find_transpose(sizeof(T));
   parallel_for(lines * segments, copy_grain(bytes), [&](int64_t begin, int64_t end) {
     Odometer line(view, last - 1, begin / segments);
     for (int64_t u = begin; u < end; ++u) {
       const int64_t from = u % segments * segment, n = std::min(segment, length - from);
       T* to = dst + (u / segments * length + from) * planes;
-      if (planes == 2) interleave<T, 2>(to, src + line.offset() + from, step, n);
-      else interleave<T, 3>(to, src + line.offset() + from, step, n);
+      transpose(src + line.offset() + from, step, to, planes, n, planes, false);
       if (u % segments == segments - 1) line.next();
     }
   });

@@ -167,11 +167,81 @@ void transpose_block(const T* src, int64_t src_step, T* dst, int64_t dst_step) {
 }
 
 template <class T>
-void transpose_edge(const T* src, int64_t src_step, T* dst, int64_t dst_step, int64_t rows,
-                    int64_t columns) {
+void transpose_elements(const T* src, int64_t src_step, T* dst, int64_t dst_step, int64_t rows,
+                        int64_t columns) {
   for (int64_t r = 0; r < rows; ++r) {
     for (int64_t c = 0; c < columns; ++c) dst[r * dst_step + c] = src[r + c * src_step];
   }
+}
+
+template <class T>
+void transpose_edge(const T* src, int64_t src_step, T* dst, int64_t dst_step, int64_t rows,
+                    int64_t columns) {
+  const int64_t whole_rows = rows - rows % kSmall<T>;
+  const int64_t whole_columns = columns - columns % kSmall<T>;
+  for (int64_t r = 0; r < whole_rows; r += kSmall<T>) {
+    for (int64_t c = 0; c < whole_columns; c += kSmall<T>) {
+      transpose_small<false>(src + c * src_step + r, src_step, dst + r * dst_step + c, dst_step);
+    }
+  }
+  transpose_elements(src + whole_columns * src_step, src_step, dst + whole_columns, dst_step,
+                     whole_rows, columns - whole_columns);
+  transpose_elements(src + whole_rows, src_step, dst + whole_rows * dst_step, dst_step,
+                     rows - whole_rows, columns);
+}
+
+// kPlanes lines, `step` apart, become one whose elements alternate.
+template <int kPlanes, class T>
+void interleave(const T* src, int64_t step, T* dst, int64_t n) {
+  const hn::ScalableTag<T> d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    const auto a = hn::LoadU(d, src + i), b = hn::LoadU(d, src + step + i);
+    T* to = dst + kPlanes * i;
+    if constexpr (kPlanes == 2) {
+      hn::StoreInterleaved2(a, b, d, to);
+    } else {
+      const auto e = hn::LoadU(d, src + 2 * step + i);
+      if constexpr (kPlanes == 3) hn::StoreInterleaved3(a, b, e, d, to);
+      else hn::StoreInterleaved4(a, b, e, hn::LoadU(d, src + 3 * step + i), d, to);
+    }
+  }
+  transpose_elements(src + i, step, dst + kPlanes * i, kPlanes, n - i, kPlanes);
+}
+
+// A line whose elements alternate becomes kPlanes lines, `step` apart.
+template <int kPlanes, class T>
+void deinterleave(const T* src, T* dst, int64_t step, int64_t n) {
+  const hn::ScalableTag<T> d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    const T* from = src + kPlanes * i;
+    hn::Vec<decltype(d)> a, b, e, f;
+    if constexpr (kPlanes == 2) hn::LoadInterleaved2(d, from, a, b);
+    if constexpr (kPlanes == 3) hn::LoadInterleaved3(d, from, a, b, e);
+    if constexpr (kPlanes == 4) hn::LoadInterleaved4(d, from, a, b, e, f);
+    hn::StoreU(a, d, dst + i);
+    hn::StoreU(b, d, dst + step + i);
+    if constexpr (kPlanes > 2) hn::StoreU(e, d, dst + 2 * step + i);
+    if constexpr (kPlanes > 3) hn::StoreU(f, d, dst + 3 * step + i);
+  }
+  transpose_elements(src + kPlanes * i, kPlanes, dst + i, step, kPlanes, n - i);
+}
+
+// Two, three or four elements that lie together on one side; false where they do not.
+template <class T>
+bool transpose_thin(const T* src, int64_t src_step, T* dst, int64_t dst_step, int64_t rows,
+                    int64_t columns) {
+  if (dst_step == columns && columns == 2) interleave<2>(src, src_step, dst, rows);
+  else if (dst_step == columns && columns == 3) interleave<3>(src, src_step, dst, rows);
+  else if (dst_step == columns && columns == 4) interleave<4>(src, src_step, dst, rows);
+  else if (src_step == rows && rows == 2) deinterleave<2>(src, dst, dst_step, columns);
+  else if (src_step == rows && rows == 3) deinterleave<3>(src, dst, dst_step, columns);
+  else if (src_step == rows && rows == 4) deinterleave<4>(src, dst, dst_step, columns);
+  else return false;
+  return true;
 }
 
 template <class T>
@@ -180,6 +250,7 @@ void transpose(const void* from, int64_t src_step, void* to, int64_t dst_step, i
   constexpr int64_t kLine = kLineBytes / static_cast<int64_t>(sizeof(T));
   const T* src = static_cast<const T*>(from);
   T* dst = static_cast<T*>(to);
+  if (transpose_thin(src, src_step, dst, dst_step, rows, columns)) return;
   const auto block = stream ? transpose_block<true, T> : transpose_block<false, T>;
   const int64_t whole_rows = rows - rows % kLine, whole_columns = columns - columns % kLine;
   for (int64_t c = 0; c < whole_columns; c += kLine) {
