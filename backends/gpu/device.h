@@ -60,8 +60,10 @@ class Recording {
   virtual ~Recording() = default;
   // Queues all of them.
   virtual void launch(Stream& stream) = 0;
-  // Blocks until what was launched on the stream is done, whatever is queued behind it.
+  // Blocks until that is done, whatever is queued behind it.
   virtual void wait(Stream& stream) { stream.synchronize(); }
+  // Copies to the host behind that, whatever is queued behind it.
+  virtual void copy_to_host(void* dst, const void* src, size_t bytes) = 0;
   // Where its kernels note a fault.
   virtual Fault& fault() = 0;
 };

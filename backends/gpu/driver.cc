@@ -261,28 +261,64 @@ std::optional<DriverDevice::Outlet> DriverDevice::take_outlet() {
   }
   Outlet outlet;
   if (calls_.host_alloc(&outlet.memory, kStage, 0) != 0) return std::nullopt;
-  check(calls_.stream_create(&outlet.stream, kStreamNonBlocking), "making a stream");
-  check(calls_.event_create(&outlet.done, kEventNoTiming), "an event");
+  int result = calls_.stream_create(&outlet.stream, kStreamNonBlocking);
+  if (result == 0) result = calls_.event_create(&outlet.done, kEventNoTiming);
+  if (result != 0) {
+    if (outlet.stream != nullptr) calls_.stream_destroy(outlet.stream);
+    calls_.host_free(outlet.memory);
+  }
+  check(result, "a stream for results");
   return outlet;
 }
+
+// An outlet while it is used.
+class DriverDevice::OutletLease {
+ public:
+  explicit OutletLease(DriverDevice& device) : device_(device), outlet_(device.take_outlet()) {}
+  ~OutletLease() {
+    if (!outlet_) return;
+    std::lock_guard lock(device_.mutex_);
+    device_.outlets_.push_back(*outlet_);
+  }
+  OutletLease(const OutletLease&) = delete;
+  OutletLease& operator=(const OutletLease&) = delete;
+  explicit operator bool() const { return outlet_.has_value(); }
+  const Outlet& operator*() const { return *outlet_; }
+
+ private:
+  DriverDevice& device_;
+  const std::optional<Outlet> outlet_;
+};
 
 // To memory that is not pinned. The driver would let no other thread launch anything until it is
 // there, and what was launched behind it would wait for the copy engine.
 bool DriverDevice::fetch(void* stream, void* dst, void* src, size_t bytes) {
-  const std::optional<Outlet> outlet = take_outlet();
+  const OutletLease outlet(*this);
   if (!outlet) return false;
-  int result = calls_.event_record(outlet->done, stream);
-  if (result == 0) result = calls_.stream_wait(outlet->stream, outlet->done, 0);
-  if (result == 0) result = calls_.to_host(outlet->memory, src, bytes, outlet->stream);
-  if (result == 0) result = calls_.event_record(outlet->done, outlet->stream);
-  if (result == 0) result = calls_.event_synchronize(outlet->done);
-  if (result == 0) std::memcpy(dst, outlet->memory, bytes);
-  {
-    std::lock_guard lock(mutex_);
-    outlets_.push_back(*outlet);
-  }
-  check(result, "a copy to the host");
+  void* done = (*outlet).done;
+  check(calls_.event_record(done, stream), "a copy to the host");
+  leave_by(*outlet, done, dst, src, bytes);
   return true;
+}
+
+void DriverDevice::copy_behind(void* done, void* dst, void* src, size_t bytes) {
+  const OutletLease outlet(*this);
+  if (outlet) return leave_by(*outlet, done, dst, src, bytes);
+  queue_copy(raw(default_stream()), dst, src, bytes, NEF_COPY_DEVICE_TO_HOST);
+}
+
+void DriverDevice::leave_by(const Outlet& outlet, void* done, void* dst, void* src, size_t bytes) {
+  check(calls_.stream_wait(outlet.stream, done, 0), "a copy to the host");
+  const bool pinned = pinned_.holds(dst, bytes);
+  if (!pinned && bytes > kStage) {
+    std::lock_guard lock(staging_mutex_);
+    make_staging();
+    return stage_out(static_cast<char*>(dst), static_cast<char*>(src), bytes, outlet.stream);
+  }
+  void* to = pinned ? dst : outlet.memory;
+  check(calls_.to_host(to, src, bytes, outlet.stream), "a copy to the host");
+  check(calls_.stream_synchronize(outlet.stream), "a copy to the host");
+  if (!pinned) std::memcpy(dst, to, bytes);
 }
 
 void* DriverDevice::host_alloc(size_t bytes) {
@@ -317,7 +353,6 @@ void DriverDevice::give_event(std::vector<void*>& spare, void* event) {
   spare.push_back(event);
 }
 
-// Until what is queued now is done, whatever other threads queue behind it.
 void DriverDevice::wait_here(void* stream) {
   void* event = take_event(events_);
   int result = calls_.event_record(event, stream);

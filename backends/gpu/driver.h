@@ -141,9 +141,12 @@ class DriverDevice : public Device {
     static_cast<void>(function);
     static_cast<void>(name);
   }
-  // Blocks until what is queued now is done, whatever other threads queue behind it. The device is
-  // current.
-  void wait_here(void* stream);
+  // Copies to the host behind `done`, an event, and by another stream than launches are on; the
+  // device is current.
+  void copy_behind(void* done, void* dst, void* src, size_t bytes);
+  // An event of the device's, and back. The device is current.
+  void* take_event() { return take_event(events_); }
+  void give_event(void* event) { give_event(events_, event); }
   // Pinned memory for the fault record of a stream or a recording, and back.
   Fault* take_fault(void** on_device);
   void give_fault(Fault* fault);
@@ -175,6 +178,7 @@ class DriverDevice : public Device {
     void* stream = nullptr;
     void* done = nullptr;  // an event
   };
+  class OutletLease;
   std::optional<Outlet> take_outlet();
   // Bytes of the pool: in use, or reserved from the driver. The device is current.
   uint64_t pool_bytes(int which);
@@ -184,7 +188,10 @@ class DriverDevice : public Device {
   void queue_copy(void* stream, void* dst, const void* src, size_t bytes, nef_copy_kind kind);
   void make_staging();
   BlasLt* blas() const;
+  // Until what is queued now is done, whatever other threads queue behind it.
+  void wait_here(void* stream);
   bool fetch(void* stream, void* dst, void* src, size_t bytes);
+  void leave_by(const Outlet& outlet, void* done, void* dst, void* src, size_t bytes);
   void stage_in(char* dst, const char* src, size_t bytes, void* stream);
   void stage_out(char* dst, char* src, size_t bytes, void* stream);
 

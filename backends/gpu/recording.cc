@@ -31,12 +31,14 @@ class DriverRecording : public Recording {
  public:
   // Takes the graph. The device is current.
   DriverRecording(DriverDevice& device, void* graph, std::unique_ptr<FaultPlace> fault)
-      : device_(device), fault_(std::move(fault)) {
+      : device_(device), fault_(std::move(fault)), done_(device.take_event()) {
     const int result = device.calls().graph_instantiate(&exec_, graph, 0);
     device.calls().graph_free(graph);
+    if (result != 0) device.give_event(done_);
     device.check(result, "a graph of what was recorded");
   }
   ~DriverRecording() override {
+    device_.give_event(done_);
     try {
       const DriverDevice::Current current(device_);
       device_.calls().graph_exec_free(exec_);
@@ -51,16 +53,22 @@ class DriverRecording : public Recording {
     const DriverDevice::Current current(device_);
     void* to = static_cast<DriverStream&>(stream).get();
     device_.check(device_.calls().graph_launch(exec_, to), "launching a graph");
+    device_.check(device_.calls().event_record(done_, to), "launching a graph");
   }
-  void wait(Stream& stream) override {
+  void wait(Stream&) override {
     const DriverDevice::Current current(device_);
-    device_.wait_here(static_cast<DriverStream&>(stream).get());
+    device_.check(device_.calls().event_synchronize(done_), "waiting for a graph");
+  }
+  void copy_to_host(void* dst, const void* src, size_t bytes) override {
+    const DriverDevice::Current current(device_);
+    device_.copy_behind(done_, dst, const_cast<void*>(src), bytes);
   }
   Fault& fault() override { return fault_->get(); }
 
  private:
   DriverDevice& device_;
   const std::unique_ptr<FaultPlace> fault_;
+  void* const done_;  // an event behind the last launch
   void* exec_ = nullptr;
 };
 

@@ -450,6 +450,10 @@ nef_code replay(nef_backend_recording* recording, nef_backend_error* err) {
     throw_fault(r.recording->fault(), r.faulting);
   });
 }
+nef_code replay_copy(nef_backend_recording* recording, void* dst, const void* src, size_t bytes,
+                     nef_backend_error* err) {
+  return guarded(err, [&] { own(recording)->recording->copy_to_host(dst, src, bytes); });
+}
 // It may still be running.
 void recording_free(nef_backend_recording* recording) {
   Replay* r = own(recording);
@@ -478,6 +482,7 @@ void add_common_entries(nef_backend& t) {
   t.stream_destroy = stream_destroy;
   t.stream_synchronize = stream_synchronize;
   t.replay = replay;
+  t.replay_copy = replay_copy;
   t.recording_free = recording_free;
 }
 

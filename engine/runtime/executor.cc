@@ -187,6 +187,10 @@ void Executor::run_step(const Frame& frame, uint32_t index) const {
     std::memcpy(values[1].data, values[0].data, bytes);
     return;
   }
+  if (frame.replayed != nullptr && to.space == 0 && frame.replayed->on(device) &&
+      frame.replayed->copy(values[1].data, values[0].data, bytes)) {
+    return;
+  }
   const auto lock = device.lock();
   message[0] = '\0';
   const nef_code code = device.backend->copy(
@@ -221,8 +225,19 @@ void Executor::run_sequence(Frame& frame, const Sequence& steps, Recorded& recor
     if (program_->steps[s].kind == Step::Kind::Copy) note_copy(frame, s);
     else run_step(frame, s);
   };
-  if (recorded.run(device, steps, note)) return;
+  frame.replayed = nullptr;
+  if (recorded.run(device, steps, note)) {
+    frame.replayed = &recorded;
+    return;
+  }
   for (uint32_t s = steps.begin; s < steps.end; ++s) run_step(frame, s);
+}
+
+// Nothing on a device: a copy to the host, or a launch there.
+bool Executor::queues_nothing(const Step& step) const {
+  if (step.kind == Step::Kind::Launch) return program_->devices[step.device]->host_memory();
+  return step.kind == Step::Kind::Copy &&
+         program_->slots[program_->step_values[step.first_value + 1].slot].space == 0;
 }
 
 void Executor::execute(const Run& run) {
@@ -243,6 +258,7 @@ void Executor::walk(const Run& run) {
   const ThreadLimit limit(control.threads);
   const FlushSubnormals mode(program_->options.precision == NEF_PRECISION_FAST);
   size_t sequence = 0, in_pieces = 0;
+  frame.replayed = nullptr;
   for (uint32_t s = 0; s < count;) {
     if (control.cancel != nullptr && control.cancel->load(std::memory_order_relaxed)) {
       fail(NEF_CANCELLED, "run", cat("cancelled before step ", s, " of ", count));
@@ -264,6 +280,9 @@ void Executor::walk(const Run& run) {
     }
     uint32_t end = s + 1;
     while (end < count && program_->wave[end] == program_->wave[s]) ++end;
+    for (uint32_t i = s; i < end; ++i) {
+      if (!queues_nothing(program_->steps[i])) frame.replayed = nullptr;
+    }
     if (program_->steps[s].alone()) {
       run_alone(run, s);
     } else if (end - s == 1 || branches <= 1) {

@@ -95,7 +95,8 @@ class Executor {
     std::vector<StagedInput> staged;                    // those that fit, in `staging`
     Arena staging;
     std::vector<Sequence> sequences;
-    std::vector<Recorded> recorded;  // per sequence, of these arenas
+    std::vector<Recorded> recorded;      // per sequence, of these arenas
+    const Recorded* replayed = nullptr;  // the last one, while the run has queued nothing behind it
     Streams streams;
     std::vector<nef_backend_tensor> piece;  // a launch's values, cut
     std::vector<int64_t> piece_dims;
@@ -157,6 +158,7 @@ class Executor {
                     const compile::Step& launch) const;
   void note_copy(const Frame& frame, uint32_t step) const;
   void run_sequence(Frame& frame, const Sequence& steps, Recorded& recorded) const;
+  bool queues_nothing(const compile::Step& step) const;
   void walk(const Run& run);
   void wait_for(const Frame& frame, uint32_t step) const;
   void run_traced(const Frame& frame, uint32_t step, uint32_t lane,

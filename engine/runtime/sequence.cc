@@ -143,4 +143,15 @@ void Recorded::replay() const {
   if (code != NEF_OK) fail(code, "run", cat(device_->name, ": ", message));
 }
 
+bool Recorded::copy(void* dst, const void* src, size_t bytes) const {
+  const nef_backend& backend = *device_->backend;
+  if (backend.replay_copy == nullptr) return false;
+  char message[kMessageBytes] = "";
+  nef_backend_error err{message, sizeof message};
+  const auto lock = device_->lock();
+  const nef_code code = backend.replay_copy(handle_, dst, src, bytes, &err);
+  if (code != NEF_OK) fail(code, "copy", cat(device_->name, ": ", message));
+  return true;
+}
+
 }  // namespace nef::runtime

@@ -45,6 +45,10 @@ class Recorded {
     return true;
   }
   void reset();
+  // Copies to the host what the last run made there, on this device; false where its backend has
+  // only copies that also wait for what other threads queued behind the run.
+  bool copy(void* dst, const void* src, size_t bytes) const;
+  bool on(const plan::Device& device) const { return device_ == &device; }
 
  private:
   bool due();

@@ -331,6 +331,11 @@ typedef struct nef_backend {
    * it may begin with the first piece. Optional. */
   nef_code (*stream_copy)(int32_t device, nef_backend_stream* stream, void* dst, const void* src,
                           size_t bytes, nef_backend_error* err);
+  /** Copies to the host what is there behind the last `replay`, and waits for nothing that other
+   * threads have queued since; the thread that replayed has queued nothing since. Optional: NULL =
+   * `copy`. */
+  nef_code (*replay_copy)(nef_backend_recording* recording, void* dst, const void* src,
+                          size_t bytes, nef_backend_error* err);
 } nef_backend;
 
 /** The one symbol a plugin exports. The table must live as long as the process. */

@@ -138,5 +138,99 @@ TEST(Driver, ResultsLeaveByAStreamOfTheirOwn) {
   }
 }
 
+// Where an outlet cannot be made whole, what there is of it goes, and the next copy makes one.
+TEST(Driver, AnOutletThatFailsLeavesNothingBehind) {
+  static bool makes_streams = true, makes_events = true;
+  static std::set<void*> memory, streams;
+  static DriverCalls calls = noting_calls();
+  calls.host_alloc = [](void** out, size_t bytes, unsigned) {
+    *out = bytes == sizeof outlet ? static_cast<void*>(outlet) : faults;
+    if (*out == outlet) memory.insert(*out);
+    return 0;
+  };
+  calls.host_free = [](void* p) {
+    memory.erase(p);
+    return 0;
+  };
+  calls.stream_create = [](void** out, unsigned) {
+    if (!makes_streams) return 1;
+    make_handle(out);
+    streams.insert(*out);
+    return 0;
+  };
+  calls.stream_destroy = [](void* stream) {
+    streams.erase(stream);
+    return 0;
+  };
+  calls.event_create = [](void** out, unsigned) { return makes_events ? make_handle(out) : 1; };
+  static PinnedRanges pinned;
+  static auto& device = *new NotingDevice(calls, pinned);  // devices are never destroyed
+  device.default_stream();
+  char from[8] = {}, to[8] = {};
+  const auto copy = [&] { device.copy(to, from, sizeof to, NEF_COPY_DEVICE_TO_HOST); };
+  for (bool* makes : {&makes_streams, &makes_events}) {
+    *makes = false;
+    EXPECT_THROW(copy(), BackendError);
+    EXPECT_TRUE(memory.empty());
+    EXPECT_EQ(streams.size(), 1);  // that of launches
+    *makes = true;
+  }
+  copy();
+  EXPECT_EQ(memory.size(), 1);
+  EXPECT_EQ(streams.size(), 2);
+}
+
+// What a replay made leaves behind that replay, whatever other threads have queued since.
+TEST(Driver, ResultsOfAReplayWaitForNothingBehindIt) {
+  static void *recorded_last = nullptr, *recorded_on = nullptr, *waited_for = nullptr;
+  static DriverCalls calls = noting_calls();
+  calls.host_alloc = [](void** out, size_t bytes, unsigned) {
+    *out = bytes == sizeof outlet ? static_cast<void*>(outlet) : faults;
+    return 0;
+  };
+  calls.event_record = [](void* event, void* stream) {
+    recorded_last = event;
+    recorded_on = stream;
+    return 0;
+  };
+  calls.stream_wait = [](void*, void* event, unsigned) {
+    waited_for = event;
+    return 0;
+  };
+  calls.to_host = [](void* dst, void* src, size_t bytes, void*) {
+    std::memcpy(dst, src, bytes);
+    return 0;
+  };
+  calls.graph_launch = [](void*, void*) { return 0; };
+  static PinnedRanges pinned;
+  static auto& device = *new NotingDevice(calls, pinned);  // devices are never destroyed
+  Stream& launches = device.default_stream();
+  device.record();
+  const auto recording = device.recorded();
+  recording->launch(launches);
+  EXPECT_EQ(recorded_on, static_cast<DriverStream&>(launches).get());
+  void* const behind_replay = recorded_last;
+  const auto side = device.make_stream();
+  device.wait(*side, launches);  // notes what is queued by then
+  recorded_last = nullptr;
+
+  const std::string there = "a result";
+  std::string plain(there.size(), '?'), in_pinned_memory = plain;
+  pinned.add(in_pinned_memory.data(), in_pinned_memory.size());
+  for (std::string* here : {&plain, &in_pinned_memory}) {
+    waited_for = nullptr;
+    recording->copy_to_host(here->data(), there.data(), there.size());
+    EXPECT_EQ(*here, there);
+    EXPECT_EQ(waited_for, behind_replay);
+    EXPECT_EQ(recorded_last, nullptr);
+  }
+  // More than an outlet holds leaves in pieces, also by a stream of its own.
+  const std::string large((size_t{2} << 20) + 5, 'x');
+  std::string here(large.size(), '?');
+  recording->copy_to_host(here.data(), large.data(), large.size());
+  EXPECT_EQ(here, large);
+  EXPECT_NE(recorded_on, static_cast<DriverStream&>(launches).get());
+}
+
 }  // namespace
 }  // namespace nef::gpu

@@ -2,9 +2,11 @@
 // Launches that are noted in the second run of a program and replayed from then on: results stay
 // those of the inputs at hand, and a failure ends as it would without. On the GPU kernels that run
 // on the host.
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <nef/nef.h>
 
+#include <atomic>
 #include <string>
 #include <thread>
 #include <vector>
@@ -82,6 +84,26 @@ TEST_F(Replay, EveryRunSeesItsOwnInputs) {
     ok(nef_tensor_read(keep(y), out, sizeof out));
     for (float f : out) EXPECT_FLOAT_EQ(f, 0.25f - v) << "run " << run;
   }
+}
+
+// What a replay made leaves behind it, and not behind what other threads have queued since.
+TEST_F(Replay, ResultsComeBehindTheirOwnReplay) {
+  void* plugin = dlopen(NEF_TEST_PLUGIN_DIR "/gpu_on_host.so", RTLD_NOW | RTLD_NOLOAD);
+  ASSERT_NE(plugin, nullptr) << dlerror();
+  const auto* copies =
+      static_cast<const std::atomic<int>*>(dlsym(plugin, "nef_test_replay_copies"));
+  ASSERT_NE(copies, nullptr) << dlerror();
+  nef_tensor* x = input("x", NEF_FLOAT32, {4});
+  compile(keep(op("softmax", {keep(op("softmax", {x}))})));
+  const int before = *copies;
+  for (int run = 0; run < 6; ++run) {
+    nef_tensor *given = floats({1, 1, 1, 1}), *y = nullptr;
+    ok(nef_program_run(program, &given, 1, &y, 1));
+    keep(y);
+    // The first run launches one by one.
+    EXPECT_EQ(*copies - before, run);
+  }
+  dlclose(plugin);
 }
 
 // Copies of small inputs are noted with the launches: each replay makes them again. A larger one
