@@ -50,6 +50,7 @@ const Function kFunctions[] = {
     {"mish", TileOp::kMish, mish, 5, -60, 3e38f},
     {"gelu", TileOp::kGelu, gelu, 16, -4, 3e38f},
     {"gelu_tanh", TileOp::kGeluTanh, gelu_tanh, 24, -4, 3e38f},
+    {"tan", TileOp::kTan, std::tan, 1.5, -kAll, kAll},
     {"sinh", TileOp::kSinh, std::sinh, 2.4, -kAll, kAll},
     {"cosh", TileOp::kCosh, std::cosh, 1.8, -kAll, kAll},
     {"asin", TileOp::kAsin, std::asin, 2.4, -kAll, kAll},
@@ -105,6 +106,88 @@ TEST(CpuMath, ErrorsStayWithinTheStatedBounds) {
   });
 }
 
+// The float32 next to multiples of pi / 2, and the one of all that lies closest to one.
+TEST(CpuMath, TangentNextToItsZerosAndPoles) {
+  std::vector<float> x = {0x1.f37dcap+95f, 16367173 * 0x1p72f, 1e6f, 1.0000001e6f};
+  for (int k = 1; k < 1000000; k += k < 10000 ? 1 : 7) {
+    const auto near = static_cast<float>(k * M_PI_2);
+    x.insert(x.end(), {near, -near, std::nextafter(near, kAll)});
+  }
+  for_each_target([&] {
+    std::vector<float> y(x.size());
+    cpu::find_tile_fn(TileOp::kTan, NEF_FLOAT32)({y.data(), {x.data()}, x.size(), 0, 0});
+    double worst = 0;
+    for (size_t i = 0; i < x.size(); ++i) {
+      worst = std::max(worst, ulps_between(y[i], std::tan(double{x[i]})));
+    }
+    EXPECT_LE(worst, 1.5);
+  });
+}
+
+constexpr double kPowerUlps = 1;
+
+// Bases of all magnitudes, each with exponents of all magnitudes, with ones whose power stays
+// within float32 and next to its ends, and with whole ones.
+TEST(CpuMath, PowersOverTheirWholeRange) {
+  std::vector<float> x, y;
+  uint32_t bits = 12345;
+  const auto add = [&](float base, double exponent) {
+    x.push_back(base);
+    y.push_back(static_cast<float>(exponent));
+  };
+  for (const float base : samples(-kAll, kAll)) {
+    bits = bits * 1664525 + 1013904223;
+    const double unit = bits * 0x1p-31 - 1, digits = std::log2(std::fabs(double{base}));
+    add(base, std::bit_cast<float>(bits));
+    if (std::isfinite(digits) && digits != 0) {
+      add(std::fabs(base), 150 * unit / digits);
+      add(std::fabs(base), (unit < 0 ? 127.99 : -148.9) / digits);
+    }
+    add(base, std::nearbyint(unit * 5));
+  }
+  for (int i = -300; i < 300; ++i) {  // next to 1, with large exponents
+    const float base = 1 + static_cast<float>(i) * 0x1p-23f;
+    for (double exponent : {1e6, -3e6, 2e5, 12345.678}) add(base, exponent);
+  }
+  for_each_target([&] {
+    std::vector<float> z(x.size());
+    cpu::find_power_fn(NEF_FLOAT32, NEF_FLOAT32)({z.data(), {x.data(), y.data()}, x.size(), 0, 0});
+    double worst = 0;
+    size_t at = 0;
+    for (size_t i = 0; i < x.size(); ++i) {
+      const double ulps = ulps_between(z[i], std::pow(double{x[i]}, double{y[i]}));
+      if (ulps <= worst) continue;
+      worst = ulps;
+      at = i;
+    }
+    EXPECT_LE(worst, kPowerUlps) << x[at] << "^" << y[at] << " = " << z[at];
+  });
+}
+
+TEST(CpuMath, PowersOfSpecialNumbers) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const float numbers[] = {0.0f,    -0.0f, 1.0f,   -1.0f, 2.0f,       -2.0f, 0.5f,
+                           -0.5f,   3.0f,  -3.0f,  kAll,  -kAll,      nan,   1e-45f,
+                           -1e-45f, 3e38f, -3e38f, 7.5f,  16777217.0f};
+  std::vector<float> x, y;
+  for (float base : numbers) {
+    for (float exponent : numbers) {
+      x.push_back(base);
+      y.push_back(exponent);
+    }
+  }
+  for_each_target([&] {
+    std::vector<float> z(x.size());
+    cpu::find_power_fn(NEF_FLOAT32, NEF_FLOAT32)({z.data(), {x.data(), y.data()}, x.size(), 0, 0});
+    for (size_t i = 0; i < x.size(); ++i) {
+      const float want = std::pow(x[i], y[i]);
+      EXPECT_LE(ulps_between(z[i], want), 1) << x[i] << "^" << y[i] << " = " << z[i];
+      if (std::isnan(want)) continue;
+      EXPECT_EQ(std::signbit(z[i]), std::signbit(want)) << x[i] << "^" << y[i];
+    }
+  });
+}
+
 // docs/numerics.md states the very bounds that are held here.
 TEST(CpuMath, DocsStateTheBounds) {
   std::ifstream file(NEF_SOURCE_DIR "/docs/numerics.md");
@@ -116,6 +199,9 @@ TEST(CpuMath, DocsStateTheBounds) {
     else row << "from " << f.lowest << " on |";
     EXPECT_NE(docs.find(row.str()), std::string::npos) << row.str();
   }
+  std::ostringstream row;
+  row << "| `pow` | " << kPowerUlps << " | everywhere |";
+  EXPECT_NE(docs.find(row.str()), std::string::npos) << row.str();
 }
 
 TEST(CpuMath, NanStaysNan) {
