@@ -9,6 +9,8 @@
 
 #include <cmath>
 
+#include "backends/gpu/gemv.h"
+
 namespace nef::gpu {
 namespace {
 
@@ -18,26 +20,19 @@ constexpr int64_t kWarps = 16;
 constexpr int64_t kSlot = 2048;  // bytes
 constexpr int64_t kMostSlots = 4, kMostTileSlots = 6;
 constexpr int64_t kReserved = 1024;  // of shared memory, by the driver for each block
-constexpr int64_t kLeastBlock = 32, kMostBlock = 256;  // packed weights of one scale
-constexpr int64_t kGroup = 16;                         // rows of weights that tensor cores take
-constexpr int64_t kTileWarps = 8;                      // of a block that uses them
-constexpr int64_t kMostParts = 8;                      // blocks that share a sum
-constexpr int64_t kInbox = 4;                          // passes whose sums may be on their way
+constexpr int64_t kLeastBlock = GemvParts::kLeastBlock;
+constexpr int64_t kGroup = 16;     // rows of weights that tensor cores take
+constexpr int64_t kTileWarps = 8;  // of a block that uses them
+constexpr int64_t kMostParts = 8;  // blocks that share a sum
+constexpr int64_t kInbox = 4;      // passes whose sums may be on their way
+constexpr int64_t kStages = 2;     // chunks of x on their way to a warp
+constexpr int64_t kKeptSlots = 4;  // of a ring beside all of x
 
 int64_t parts_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 class Gemv : public Stage {
  public:
-  // What the region is, when it is that: an optional norm, products of its result with constant
-  // matrices, and elementwise nodes on the results.
-  struct Parts {
-    const Node* norm = nullptr;
-    std::vector<const Node*> products;
-    std::vector<const Node*> tail;
-    int32_t x = -1, out = -1;
-    int64_t k = 0, n = 0, bits = 16, block = kLeastBlock;
-    bool float8 = false;
-  };
+  using Parts = GemvParts;
 
   Gemv(const Region& region, Parts parts, const DeviceInfo& device)
       : parts_(std::move(parts)), processors_(device.processors), shared_(device.shared_bytes) {
@@ -56,8 +51,6 @@ class Gemv : public Stage {
     tiled_ = has_tiles_always(region);
     make_source(region);
   }
-
-  static bool matches(const Region& region, Parts& parts);
 
   std::string source() const override { return source_; }
   const char* name() const override { return scale_ >= 0 ? "norm + gemv" : "gemv"; }
@@ -98,12 +91,6 @@ class Gemv : public Stage {
     bool turn;
     double alpha;
   };
-  static bool is_turned(const Node& node) {
-    if (node.op == NEF_OP_MATMUL) return true;
-    const unsigned slot =
-        node.op == NEF_OP_GEMM ? unsigned{NEF_GEMM_TRANS_B} : unsigned{NEF_FUSED_MATMUL_TRANS_B};
-    return nef_attr_int(node.attrs(), slot, 0) == 0;
-  }
   static double alpha(const Node& node) {
     if (node.op == NEF_OP_MATMUL || node.op == NEF_OP_MATMUL_NBITS) return 1;
     return nef_attr_float(
@@ -180,12 +167,24 @@ class Gemv : public Stage {
     while (n < kMostParts && held(tiles, n) > kFewHeld) n *= 2;
     return n;
   }
-  // Sixteens of rows of the weights in one pass over x: as many as registers have room for sums.
+  // Sixteens of rows of the weights in one pass over x: as many as registers have room for sums, or
+  // few, where x comes from shared memory and sums would take the room of tiles.
   int64_t groups(int64_t tiles) const {
     if (packed()) return 1;
-    const int64_t most = 8 / tiles / static_cast<int64_t>(products_.size());
-    const int64_t all = parts_up(parts_up(parts_.n, kGroup), processors_);
-    return parts_up(all, parts_up(all, most));
+    const auto count = static_cast<int64_t>(products_.size());
+    const int64_t passes = parts_up(all_groups(), 8 / tiles / count);
+    return tiles > 1 && passes > 1 ? parts_up(2, count) : parts_up(all_groups(), passes);
+  }
+  int64_t all_groups() const { return parts_up(parts_up(parts_.n, kGroup), processors_); }
+  // Do all of a block's go in one pass?
+  bool once(int64_t tiles) const { return !packed() && tiles > 1 && groups(tiles) == all_groups(); }
+  // Chunks of x that a warp has in shared memory: more rows than eight wait longer for x than for
+  // tiles, where a pass has few. More passes than one find all of its share there, if that fits.
+  int64_t stages(int64_t tiles) const {
+    if (packed() || tiles == 1) return 0;
+    const int64_t turns = parts_up(parts_up(parts_.k, chunk()), kTileWarps);
+    const bool stays = !once(tiles) && shared_of_tiles(tiles, kKeptSlots, turns) <= shared_;
+    return stays ? turns : kStages;
   }
   int64_t shared_of(int64_t rows, int64_t slots) const {
     if (row_by_row(rows)) {
@@ -200,15 +199,17 @@ class Gemv : public Stage {
       return kWarps * (slots * (kSlot + (by_row ? 0 : scales) + 8) + of_rows) +
              padded * (vectors * (parts_.bits == 4 ? 17 : 16) + kWarps * 8);
     }
-    return shared_of_tiles(tiles(rows), slots);
+    return shared_of_tiles(tiles(rows), slots, stages(tiles(rows)));
   }
-  int64_t shared_of_tiles(int64_t tiles, int64_t slots) const {
+  int64_t shared_of_tiles(int64_t tiles, int64_t slots, int64_t stages) const {
     const int64_t tokens = 8 * tiles, n = parts(tiles);
     const int64_t sums =
         groups(tiles) * static_cast<int64_t>(products_.size()) * 4 * kGroup * tokens;
-    return 1024 + kTileWarps * slots * (slot() + 8) +
-           (buffers() * kTileWarps + (n > 1 ? kInbox : 0)) * sums + tokens * (kTileWarps + n) * 4 +
-           8 * (2 * buffers() + 2 * kInbox + 1);
+    const int64_t stage = tokens * 128 + (scale_ >= 0 ? 128 : 0);
+    const int64_t area = once(tiles) ? std::max(slots * slot(), sums) : slots * slot();
+    return 1024 + kTileWarps * (area + slots * 8 + stages * stage) +
+           ((once(tiles) ? 0 : buffers() * kTileWarps) + (n > 1 ? kInbox : 0)) * sums +
+           tokens * (kTileWarps + n) * 4 + 8 * (2 * buffers() + 2 * kInbox + 1);
   }
   // Passes whose sums are kept: short ones would wait for each other.
   int64_t buffers() const { return packed() ? 2 : 1; }
@@ -343,7 +344,8 @@ class Gemv : public Stage {
     const auto may_have = [&](int64_t least, int64_t most) {
       return rows < 0 || (least <= rows && rows <= most);
     };
-    const std::string text = std::string(kGemvText) + (has_tiles() ? kGemvTilesText : "");
+    const std::string text =
+        std::string(kGemvText) + (has_tiles() ? std::string(kGemvPiecesText) + kGemvTilesText : "");
     source_ =
         std::string(kBulkText) + kTurnText +
         fill(text.c_str(), {{"T", memory_type(dtype_)},
@@ -375,6 +377,8 @@ class Gemv : public Stage {
                             {"GROUPS8", std::to_string(groups(1))},
                             {"GROUPS16", std::to_string(groups(2))},
                             {"BUFFERS", std::to_string(buffers())},
+                            {"STAGES", std::to_string(stages(2))},
+                            {"ONCE", flag(once(2))},
                             {"INBOX", std::to_string(kInbox)},
                             {"BESIDE", packed ? "1" : "2"}});
   }
@@ -400,116 +404,11 @@ class Gemv : public Stage {
   std::string source_;
 };
 
-// A product of an activation with a constant matrix.
-bool is_weight_product(const Region& region, const Node& node) {
-  if (!is_product(node.op) || node.has_input(2)) return false;
-  const Value& x = region.input(node, 0);
-  const Value& w = region.input(node, 1);
-  if (w.kind != NEF_VALUE_CONSTANT || w.rank() != 2 || x.rank() < 1) return false;
-  if (x.dtype != NEF_BFLOAT16 && x.dtype != NEF_FLOAT16) return false;
-  if (node.op == NEF_OP_GEMM) return nef_attr_int(node.attrs(), NEF_GEMM_TRANS_A, 0) == 0;
-  if (node.op == NEF_OP_FUSED_MATMUL) {
-    return nef_attr_int(node.attrs(), NEF_FUSED_MATMUL_TRANS_A, 0) == 0;
-  }
-  return true;
-}
-
-// The same with packed weights: 4 or 8 bits, the middle standing for zero, or float8_e4m3fn (whose
-// sums stay within 16-bit floats), in blocks whose scales the copy engine takes (16 bytes).
-bool is_packed_product(const Region& region, const Node& node) {
-  if (node.op != NEF_OP_MATMUL_NBITS) return false;
-  if (node.has_input(3) || node.has_input(4) || node.has_input(5)) return false;
-  const Value& x = region.input(node, 0);
-  const int64_t bits = nef_attr_int(node.attrs(), NEF_MATMUL_NBITS_BITS, 4);
-  const int64_t block = nef_attr_int(node.attrs(), NEF_MATMUL_NBITS_BLOCK_SIZE, 0);
-  const int64_t most = bits == 8 ? kMostBlock : kLeastBlock;
-  return region.input(node, 1).dtype != NEF_FLOAT8_E5M2 && is_narrow(x.dtype) &&
-         region.input(node, 2).dtype == x.dtype &&
-         region.input(node, 1).kind == NEF_VALUE_CONSTANT &&
-         region.input(node, 2).kind == NEF_VALUE_CONSTANT && (bits == 4 || bits == 8) &&
-         block >= kLeastBlock && block <= most &&
-         nef_attr_int(node.attrs(), NEF_MATMUL_NBITS_K, 0) % (8 * block) == 0;
-}
-
-// What a product with a constant sums over, how wide its result is, and how a weight is stored.
-struct Extent {
-  int64_t k, n, bits;
-  int64_t block = kLeastBlock;
-  bool float8 = false;
-  bool operator==(const Extent&) const = default;
-};
-
-// Normalises the last axis with a constant scale.
-bool is_row_norm(const Region& region, const Node& node) {
-  if (node.op != NEF_OP_RMS_NORMALIZATION || region.input(node, 0).dtype != NEF_BFLOAT16) {
-    return false;
-  }
-  const Value& x = region.input(node, 0);
-  const Value& scale = region.input(node, 1);
-  const int64_t axis = nef_attr_int(node.attrs(), NEF_RMS_NORMALIZATION_AXIS, -1);
-  return front_axis(axis, x.rank()) == x.rank() - 1 && scale.kind == NEF_VALUE_CONSTANT &&
-         scale.rank() == 1 && scale.dtype == x.dtype;
-}
-
-bool Gemv::matches(const Region& region, Parts& parts) {
-  for (const Node& node : region.nodes) {
-    if (is_weight_product(region, node) || is_packed_product(region, node)) {
-      parts.products.push_back(&node);
-    } else if (is_row_norm(region, node)) {
-      if (parts.norm != nullptr) return false;
-      parts.norm = &node;
-    } else if (is_elementwise(node.op)) parts.tail.push_back(&node);
-    else return false;
-    for (int32_t v : node.outputs) {
-      if (v >= 0 && region.values[static_cast<size_t>(v)].kind == NEF_VALUE_OUTPUT) parts.out = v;
-    }
-  }
-  if (parts.products.empty() || parts.products.size() > 2 || parts.out < 0) return false;
-  const Node& first = *parts.products[0];
-  parts.x = first.inputs[0];
-  const auto extent = [&](const Node& p) -> Extent {
-    if (p.op == NEF_OP_MATMUL_NBITS) {
-      return {nef_attr_int(p.attrs(), NEF_MATMUL_NBITS_K, 0),
-              nef_attr_int(p.attrs(), NEF_MATMUL_NBITS_N, 0),
-              nef_attr_int(p.attrs(), NEF_MATMUL_NBITS_BITS, 4),
-              nef_attr_int(p.attrs(), NEF_MATMUL_NBITS_BLOCK_SIZE, 0),
-              is_float8(region.input(p, 1).dtype)};
-    }
-    const Value& w = region.input(p, 1);
-    return is_turned(p) ? Extent{w.dims[0], w.dims[1], 16} : Extent{w.dims[1], w.dims[0], 16};
-  };
-  const Extent all = extent(first);
-  parts.k = all.k;
-  parts.n = all.n;
-  parts.bits = all.bits;
-  parts.block = all.block;
-  parts.float8 = all.float8;
-  if (parts.k <= 0 || parts.n <= 0 || parts.k % 8 != 0) return false;
-  for (const Node* p : parts.products) {
-    if (p->inputs[0] != parts.x || !(extent(*p) == all)) return false;
-  }
-  const auto reads = [&](const Node& node, int32_t v) {
-    return std::find(node.inputs.begin(), node.inputs.end(), v) != node.inputs.end();
-  };
-  if (parts.norm != nullptr) {
-    if (parts.norm->outputs[0] != parts.x) return false;
-    const int32_t normed = parts.x;
-    parts.x = parts.norm->inputs[0];
-    for (const Node* n : parts.tail) {
-      if (reads(*n, normed)) return false;
-    }
-  }
-  // Rows of x: its last axis is the sum's.
-  const Value& x = region.values[static_cast<size_t>(parts.x)];
-  if (x.kind == NEF_VALUE_INTERNAL || x.dims.back() != parts.k) return false;
-  return true;
-}
-
 }  // namespace
 
 std::unique_ptr<Stage> gemv_stage(const Region& region, const DeviceInfo& device) {
-  Gemv::Parts parts;
-  if (!device.bulk_copies || !Gemv::matches(region, parts)) return nullptr;
+  GemvParts parts;
+  if (!device.bulk_copies || !match_gemv(region, parts)) return nullptr;
   auto stage = std::make_unique<Gemv>(region, std::move(parts), device);
   return stage;
 }

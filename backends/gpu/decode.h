@@ -22,6 +22,7 @@ std::unique_ptr<Stage> decode_attention_stage(const Region& region, const Device
 extern const char* const kBulkText;
 extern const char* const kTurnText;
 extern const char* const kGemvText;
+extern const char* const kGemvPiecesText;
 extern const char* const kGemvTilesText;
 
 }  // namespace nef::gpu

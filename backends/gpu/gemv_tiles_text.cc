@@ -1,118 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 // Up to sixteen rows times constant matrices on tensor cores. A block takes some sixteens of the
 // weights' rows at a time; each of its warps multiplies its own stretches of all of them, through a
-// ring of tiles, by numbers of x that it reads as it goes, or keeps in registers. The warps' sums
-// meet in shared memory, and where blocks share a sum, those of a cluster's blocks in that of the
-// block that they are for. Weights of 8 and 4 bits become 16-bit floats in registers.
+// ring of tiles, by numbers of x that it reads as it goes, or keeps in registers or in shared
+// memory. The warps' sums meet there, and where blocks share a sum, those of a cluster's blocks in
+// the memory of the block that they are for. Weights of 8 and 4 bits become 16-bit floats in
+// registers.
 #include "backends/gpu/decode.h"
 
 namespace nef::gpu {
 
 const char* const kGemvTilesText = R"device(
-#if $TILED$
-typedef const u8* Tiles;  // one behind the other, as a slot has them
-#else
-struct alignas(64) TileMap { u64 words[16]; };
-typedef TileMap Tiles;
-#endif
-struct TilesP { Tiles w[$C$];
-#if $BITS$ < 16
-  TileMap scales[$C$];
-#endif
-  $O$* y; const T* x; const T* scale; $EXTERNALS$ i64 rows; i64 n; i64 slots; i64 clusters; f64 epsilon; f64 alpha[$C$]; };
 namespace tiles {
-// Numbers of a slot: sixteen rows of 128 or (8 bits) twice 128 bytes. A lane holds 8 neighbours of
-// each 32 numbers of a row.
-constexpr i32 kBits = $BITS$, kChunk = kBits == 16 ? 64 : 256, kBoxes = kBits == 8 ? 2 : 1, kUnits = kChunk / 32;
-constexpr i32 kChunks = ($K$ + kChunk - 1) / kChunk;
-constexpr u32 kSlotBytes = kBoxes * 2048, kScaleBytes = kBits == 16 ? 0 : 256;
-#if !$TILED$
-DEV void copy_box(u32 to, const TileMap* map, i32 column, i32 row, u32 bar, u64 policy) {
-  asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1, {%2, %3, %4, %4}], [%5], %6;"
-               ::"r"(to), "l"(map), "r"(column), "r"(row), "r"(0), "r"(bar), "l"(policy) : "memory");
-}
-#endif
-DEV void multiply(f32 (&d)[4], u32 a0, u32 a1, u32 a2, u32 a3, u32 b0, u32 b1) {
-  asm("mma.sync.aligned.m16n8k16.row.col.f32.$MMA$.$MMA$.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
-}
-// A number for a block of the cluster, whose barrier counts its bytes.
-DEV void send(u32 address, u32 bar, u32 rank, f32 v) {
-  asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];" ::"r"(there(address, rank)), "r"(bits_of(v)), "r"(there(bar, rank)) : "memory");
-}
-DEV void arrive_there(u32 bar, u32 rank) { asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(there(bar, rank)) : "memory"); }
-DEV void store_shared(u32 p, const V4& v) {
-  asm volatile("st.shared.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(p), "r"(v.e[0]), "r"(v.e[1]), "r"(v.e[2]), "r"(v.e[3]) : "memory");
-}
-DEV void barrier_arrive(u32 bar) { asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(bar) : "memory"); }
-#if $BITS$ < 16
-// Eight weights of a row as pairs of whole numbers.
-DEV void unpack(u32 (&w)[4], u32 at) {
-#if $BITS$ == 8
-  u32 a, b;
-  asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];" : "=r"(a), "=r"(b) : "r"(at) : "memory");
-  w[0] = less(bytes_of(a, 0x4140), 0x64806480u);
-  w[1] = less(bytes_of(a, 0x4342), 0x64806480u);
-  w[2] = less(bytes_of(b, 0x4140), 0x64806480u);
-  w[3] = less(bytes_of(b, 0x4342), 0x64806480u);
-#else
-  u32 q;
-  asm volatile("ld.shared.u32 %0, [%1];" : "=r"(q) : "r"(at) : "memory");
-  unpack_nibbles(w, q);
-#endif
-}
-#endif
-// All that is loaded for g to n, then what is waited for, then what is done with each.
-template <i32 g, i32 n, class Load, class Wait, class Use> DEV void load_then(const Load& load, const Wait& wait, const Use& use) {
-  const auto loaded = load(g);
-  if constexpr (g + 1 < n) load_then<g + 1, n>(load, wait, use);
-  else wait();
-  use(g, loaded);
-}
-// Eight numbers of x, with a scale each.
-DEV void widen(f32 (&x)[8], const V4& v, const V4& by) {
-#pragma unroll
-  for (i32 e = 0; e < 8; ++e) {
-    x[e] = e % 2 == 0 ? low(v.e[e / 2]) : high(v.e[e / 2]);
-#if $NORM$
-    x[e] *= e % 2 == 0 ? low(by.e[e / 2]) : high(by.e[e / 2]);
-#endif
-  }
-}
-// Adds up their squares, and finds the largest.
-DEV void measure(const V4& v, const V4& by, f32& square, f32& most) {
-#if $NORM$
-#pragma unroll
-  for (i32 e = 0; e < 4; ++e) square += low(v.e[e]) * low(v.e[e]) + high(v.e[e]) * high(v.e[e]);
-#endif
-#if $BITS$ < 16
-  f32 x[8];
-  widen(x, v, by);
-#pragma unroll
-  for (i32 e = 0; e < 8; ++e) most = fmaxf(most, fabsf(x[e]));
-#endif
-}
-// As they are multiplied by weights: by packed ones in the order that these are unpacked in.
-DEV V4 ready(const V4& v, const V4& by, f32 power) {
-#if $BITS$ == 16
-  return $NORM$ ? V4{{product(v.e[0], by.e[0]), product(v.e[1], by.e[1]), product(v.e[2], by.e[2]), product(v.e[3], by.e[3])}} : v;
-#else
-  f32 x[8];
-  widen(x, v, by);
-#pragma unroll
-  for (i32 e = 0; e < 8; ++e) x[e] *= power;
-  return kBits == 8 ? V4{{half2_of(x[0], x[1]), half2_of(x[2], x[3]), half2_of(x[4], x[5]), half2_of(x[6], x[7])}}
-                    : V4{{half2_of(x[0], x[4]), half2_of(x[1], x[5]), half2_of(x[2], x[6]), half2_of(x[3], x[7])}};
-#endif
-}
-
 // kTiles: eights of rows of x. kParts: blocks that share a sum. kGroups: sixteens of rows of the
 // weights that are multiplied in one pass over x. Packed weights want to know all of x before the
-// first product, so it is kept; else there is no need to.
-template <int kTiles, int kParts, int kGroups> DEV void run(const TilesP& p) {
+// first product, so it is kept; else there is no need to. kStages: chunks of x that a warp has under
+// way through shared memory, or all of its share, which stays there, or 0 for one through registers:
+// behind the tiles that are on their way to a multiprocessor a chunk takes as long as they do, and a
+// warp that waits for each cannot catch up with a ring that filled while the kernel in front ended.
+// kOnce: there is one pass, and sums lie where its tiles were.
+template <int kTiles, int kParts, int kGroups, int kStages, bool kOnce> DEV void run(const TilesP& p) {
   constexpr bool kKept = kBits < 16;
   constexpr i32 kTokens = 8 * kTiles, kOut = 16 * kTokens, kWarps = 8, kThreads = 32 * kWarps, kSets = kThreads / kOut;
   constexpr i32 kPer = (kChunks + kParts - 1) / kParts, kTurns = (kPer + kWarps - 1) / kWarps, kAll = kKept ? kTurns * kUnits : kUnits;
+  constexpr bool kStays = kStages >= kTurns;
   constexpr i32 kItems = kGroups * $C$, kBuffers = $BUFFERS$, kInbox = $INBOX$;  // of passes
   // Results of a group that are a block's, and the threads that make them.
   constexpr i32 kOwn = kOut / kParts, kSpan = kOwn < 32 ? 32 : kOwn;
@@ -120,10 +30,18 @@ template <int kTiles, int kParts, int kGroups> DEV void run(const TilesP& p) {
   u8* base = memory + ((1024 - (shared_address(memory) & 1023)) & 1023);
   const i32 t = i32(threadIdx.x), warp = first_lane(t / 32), lane = t % 32, slots = i32(p.slots), rows = i32(p.rows);
   const i32 rank = i32(blockIdx.x) % kParts, own = lane / 4, piece = lane % 4;
-  const u32 ring = shared_address(base) + u32(warp * slots) * kSlotBytes;
+  constexpr i32 kSums = kOnce ? kItems * kOut * 4 : 0;
+  const i32 area = slots * i32(kSlotBytes) < kSums ? kSums : slots * i32(kSlotBytes);  // of a warp
+  const u32 ring = shared_address(base) + u32(warp * area);
+  constexpr i32 kStageBytes = kTokens * 128 + ($NORM$ ? 128 : 0);
+  const u32 stages = shared_address(base) + u32(kWarps * area + warp * kStages * kStageBytes);
   const u32 scale_ring = shared_address(base) + u32(kWarps * slots) * kSlotBytes + u32(warp * slots) * kScaleBytes;
-  f32* partial = (f32*)(base + kWarps * slots * (kSlotBytes + kScaleBytes));  // [kBuffers][kItems][kWarps][kOut]
-  f32* inbox = partial + kBuffers * kItems * kWarps * kOut;          // [kInbox][kItems][kParts][kOwn]
+  // Of the warps, [kBuffers][kItems][kWarps][kOut] or [kWarps][kItems][kOut].
+  f32* partial = (f32*)(base + (kOnce ? 0 : kWarps * (slots * i32(kSlotBytes + kScaleBytes) + kStages * kStageBytes)));
+  f32* inbox = kOnce ? (f32*)(base + kWarps * (area + kStages * kStageBytes)) : partial + kBuffers * kItems * kWarps * kOut;  // [kInbox][kItems][kParts][kOwn]
+  const auto partial_of = [&](i32 buffer, i32 item, i32 w) {
+    return kOnce ? partial + w * (area / 4) + item * kOut : partial + ((buffer * kItems + item) * kWarps + w) * kOut;
+  };
   f32* squares = inbox + (kParts > 1 ? kInbox * kItems * kOut : 0);  // [kTokens][kWarps]
   f32* totals = squares + kTokens * kWarps;                          // [kParts][kTokens] squares
   const u32 full = shared_address(totals + kParts * kTokens), empty = full + 8 * kBuffers, arrived = empty + 8 * kBuffers, taken = arrived + 8 * kInbox;
@@ -223,11 +141,42 @@ template <int kTiles, int kParts, int kGroups> DEV void run(const TilesP& p) {
       if ($NORM$ && piece == 0) squares[(m * 8 + own) * kWarps + warp] = square[m];
     }
   };
-  load_scales(0);
+  // The next chunk of x on its way, and the scales of its norm.
+  i32 staged = 0, to_stage = turns * passes;
+  const auto stage_x = [&](i32 stage) {
+    const u32 to = stages + u32(stage * kStageBytes);
+    const i32 column = chunk_of(staged) * kChunk + lane % 8 * 8;
+    const bool there = to_stage > 0 && column < $K$;
+    staged = staged + 1 < turns ? staged + 1 : 0;
+    --to_stage;
+#pragma unroll
+    for (i32 i = 0; i < kTokens / 4; ++i) {
+      const i32 token = i * 4 + lane / 8;
+      const bool reads = there && token < rows;
+      copy_fresh(to + u32(token * 128 + (lane % 8 ^ token % 8) * 16), reads ? p.x + token * i64($K$) + column : p.x, reads);
+    }
+    if ($NORM$ && lane < 8) copy_fresh(to + u32(kTokens * 128 + lane * 16), there ? p.scale + column : p.scale, there);
+    commit_copies();
+  };
+  const auto load_stage = [&](i32 stage) {
+    wait_copies<kStages - 1>();
+    __syncwarp();
+    const u32 from = stages + u32(stage * kStageBytes);
+#pragma unroll
+    for (i32 f = 0; f < kAll; ++f) {
+#pragma unroll
+      for (i32 m = 0; m < kTiles; ++m) raw[f][m] = load_shared(from + u32((m * 8 + own) * 128 + ((f * 4 + piece) ^ own) * 16));
+      if ($NORM$) by[f] = load_shared(from + u32(kTokens * 128 + (f * 4 + piece) * 16));
+    }
+  };
+  if (kStages == 0) load_scales(0);
   if (kParts > 1) asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
   else __syncthreads();
   nef_wait();
-  load_x(0);
+  if (kStages == 0) load_x(0);
+#pragma unroll
+  for (i32 i = 0; i < kStages; ++i) stage_x(i);
+  i32 stage = 0;  // the next one to be read
 #if $BITS$ < 16
   f32 factor[kTiles][2];  // what sums are multiplied by
 #pragma unroll
@@ -350,7 +299,7 @@ template <int kTiles, int kParts, int kGroups> DEV void run(const TilesP& p) {
 #pragma unroll
         for (i32 e = 0; e < 4; ++e) s[e] *= factor[m][e % 2];
 #endif
-        store_shared(shared_address(partial + ((buffer * kItems + item) * kWarps + warp) * kOut + m * 128 + lane * 4), {{bits_of(s[0]), bits_of(s[1]), bits_of(s[2]), bits_of(s[3])}});
+        store_shared(shared_address(partial_of(buffer, item, warp) + m * 128 + lane * 4), {{bits_of(s[0]), bits_of(s[1]), bits_of(s[2]), bits_of(s[3])}});
       }
     }
     __syncwarp();
@@ -359,7 +308,7 @@ template <int kTiles, int kParts, int kGroups> DEV void run(const TilesP& p) {
   const auto sum_of_warps = [&](i32 pass, i32 item) {
     f32 all = 0.0f;
 #pragma unroll
-    for (i32 w = 0; w < kWarps; ++w) all += partial[((pass % kBuffers * kItems + item) * kWarps + w) * kOut + at_set];
+    for (i32 w = 0; w < kWarps; ++w) all += partial_of(pass % kBuffers, item, w)[at_set];
     return all;
   };
   const auto wait_for_warps = [&](i32 pass) { barrier_wait(full + pass % kBuffers * 8, u32(pass / kBuffers) & 1u); };
@@ -452,6 +401,7 @@ template <int kTiles, int kParts, int kGroups> DEV void run(const TilesP& p) {
     } else {
 #pragma unroll 1
       for (i32 i = 0; i < turns; ++i) {
+        if constexpr (kStages > 0) load_stage(stage);
 #pragma unroll
         for (i32 m = 0; m < kTiles; ++m) {
 #pragma unroll
@@ -461,8 +411,15 @@ template <int kTiles, int kParts, int kGroups> DEV void run(const TilesP& p) {
             x[f][m] = ready(raw[f][m], by[f], 1.0f);
           }
         }
-        const i32 next = i + 1 < turns ? i + 1 : 0;
-        if (next > 0 || pass + 1 < passes) { load_scales(next * kUnits); load_x(next * kUnits); }
+        if constexpr (kStages > 0) {
+          __syncwarp();
+          if constexpr (kStays) commit_copies();
+          else stage_x(stage);
+          stage = stage + 1 < (kStays ? turns : kStages) ? stage + 1 : 0;
+        } else {
+          const i32 next = i + 1 < turns ? i + 1 : 0;
+          if (next > 0 || pass + 1 < passes) { load_scales(next * kUnits); load_x(next * kUnits); }
+        }
         multiply_chunk(x, now);
         if (i == 0) add_before(pass);
       }
@@ -476,10 +433,10 @@ template <int kTiles, int kParts, int kGroups> DEV void run(const TilesP& p) {
 }
 }  // namespace tiles
 #if $EIGHT$
-NEF_EARLY_KERNEL(gemv8, TilesP, 256, $BESIDE$) { tiles::run<1, $PARTS8$, $GROUPS8$>(p); }
+NEF_EARLY_KERNEL(gemv8, TilesP, 256, $BESIDE$) { tiles::run<1, $PARTS8$, $GROUPS8$, 0, false>(p); }
 #endif
 #if $SIXTEEN$
-NEF_EARLY_KERNEL(gemv16, TilesP, 256, $BESIDE$) { tiles::run<2, $PARTS16$, $GROUPS16$>(p); }
+NEF_EARLY_KERNEL(gemv16, TilesP, 256, $BESIDE$) { tiles::run<2, $PARTS16$, $GROUPS16$, $STAGES$, $ONCE$>(p); }
 #endif
 )device";
 
