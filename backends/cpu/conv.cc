@@ -141,7 +141,7 @@ std::unique_ptr<Kernel> make_conv(const Region& region, std::string*) {
 
 std::unique_ptr<Kernel> make_conv_epilogue(const Region& region, std::string* why) {
   ConvSpec spec = parse_node(region.nodes[0]);
-  if (!parse_epilogue(region, kRowDims, &spec.epilogue, why)) return nullptr;
+  if (!parse_epilogue(region, 0, kRowDims, &spec.epilogue, why)) return nullptr;
   spec.y = region.nodes.back().outputs[0];
   return make_conv_kernel(region, std::move(spec));
 }

@@ -152,17 +152,20 @@ bool add_step(const Region& region, const Node& node, int32_t chain,
 
 }  // namespace
 
-bool parse_epilogue(const Region& region, int row_dims, Epilogue* out, std::string* why) {
+bool parse_epilogue(const Region& region, size_t head, int row_dims, Epilogue* out,
+                    std::string* why) {
   out->clear();
-  int32_t chain = region.nodes[0].outputs[0];
+  int32_t chain = region.nodes[head].outputs[0];
   const std::vector<int64_t>& dims = region.values[chain].dims;
   for (const Value& value : region.values) {
+    // Where a slice in front begins is no value of the chain.
+    if (head > 0 && value.kind == NEF_VALUE_LITERAL) continue;
     if (value.dtype != NEF_FLOAT32) {
       *why = std::string("epilogue: serves float32 only, not ") + backends::dtype_name(value.dtype);
       return false;
     }
   }
-  for (size_t i = 1; i < region.nodes.size(); ++i) {
+  for (size_t i = head + 1; i < region.nodes.size(); ++i) {
     const Node& node = region.nodes[i];
     if (region.values[chain].kind != NEF_VALUE_INTERNAL || node.outputs.size() != 1 ||
         region.values[node.outputs[0]].dims != dims) {

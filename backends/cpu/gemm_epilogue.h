@@ -48,10 +48,11 @@ struct EpilogueStep {
 };
 using Epilogue = std::vector<EpilogueStep>;
 
-// Reads the nodes after node 0 of an epilogue region into `out`. `row_dims`: how many leading dims
-// of the result are rows (the others are one contiguous row). False, with `why`, when they are not
-// such a chain.
-bool parse_epilogue(const Region& region, int row_dims, Epilogue* out, std::string* why);
+// Reads the nodes after node `head` of an epilogue region into `out`. `row_dims`: how many leading
+// dims of the result are rows (the others are one contiguous row). False, with `why`, when they are
+// not such a chain.
+bool parse_epilogue(const Region& region, size_t head, int row_dims, Epilogue* out,
+                    std::string* why);
 
 constexpr int kMaxEpilogue = 16;
 

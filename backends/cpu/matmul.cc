@@ -24,18 +24,26 @@ class FloatMatmulPrepared final : public Prepared {
   }
 
   size_t scratch_bytes(const Tensor* values) const override {
-    return gemm_.scratch_bytes(values_.shape(values), prepacked());
+    return gemm_.scratch_bytes(values_.room_shape(values), prepacked());
   }
   uint64_t packed_bytes() const override { return packed_.bytes(); }
 
   void launch(const Tensor* values, void* scratch) const override {
     const MatmulShape s = values_.shape(values);
     values_.check_output(values, s);
-    const T* b = prepacked() ? packed_.data() : data(values, spec().b);
     const T* bias = spec().bias < 0 ? nullptr : data(values, spec().bias);
     const EpilogueRun<T> steps = values_.epilogue(values, bias);
-    gemm_.run(s, data(values, spec().a), b, prepacked(), static_cast<T*>(values[spec().out].data),
-              steps.count == 0 ? nullptr : run_epilogue<T>, &steps, scratch);
+    const TileFn<T> tile = steps.count == 0 ? nullptr : run_epilogue<T>;
+    T* c = static_cast<T*>(values[spec().out].data);
+    if (!spec().viewed()) {
+      const T* b = prepacked() ? packed_.data() : data(values, spec().b);
+      gemm_.run(s, data(values, spec().a), b, prepacked(), c, tile, &steps, scratch);
+      return;
+    }
+    const MatmulPlaces p = values_.places(values);
+    const T* b = prepacked() ? packed_.data() : static_cast<const T*>(p.b);
+    gemm_.run(prepacked() ? p.packed(gemm_.packed_size(s)) : p.l, static_cast<const T*>(p.a), b,
+              prepacked(), c, tile, &steps, scratch);
   }
 
  private:
@@ -117,8 +125,18 @@ std::unique_ptr<Kernel> make_matmul(const Region& region, std::string*) {
   return make_integer_matmul(region, spec);
 }
 
+// Weights that stay narrow in memory have a kernel of their own.
+bool reads_views(const Region& region, const MatmulSpec& spec) {
+  const Value& b = region.values[spec.b];
+  const bool narrow = b.dtype == NEF_FLOAT16 || b.dtype == NEF_BFLOAT16;
+  return is_float(b.dtype) && !(narrow && b.kind == NEF_VALUE_CONSTANT);
+}
+bool is_view(nef_op op) { return op == NEF_OP_TRANSPOSE || op == NEF_OP_SLICE; }
+
 std::unique_ptr<Kernel> make_epilogue_region(const Region& region, std::string* why) {
-  const Node& node = region.nodes[0];
+  size_t head = 0;
+  while (head + 1 < region.nodes.size() && is_view(region.nodes[head].op)) ++head;
+  const Node& node = region.nodes[head];
   if (node.op == NEF_OP_CONV || node.op == NEF_OP_CONV_TRANSPOSE) {
     return make_conv_epilogue(region, why);
   }
@@ -127,9 +145,19 @@ std::unique_ptr<Kernel> make_epilogue_region(const Region& region, std::string* 
     return nullptr;
   }
   MatmulSpec spec = parse_node(node);
+  if (!parse_view(region, head, spec.a, &spec.a_view, why) ||
+      !parse_view(region, head, spec.b, &spec.b_view, why)) {
+    return nullptr;
+  }
+  if (spec.viewed() && !reads_views(region, spec)) {
+    *why = "product: integers, and what narrow weights multiply, are not read in place";
+    return nullptr;
+  }
   const int rows =
       MatmulSpec::row_dims(region.values[spec.out].rank(), region.values[spec.b].rank());
-  if (!parse_epilogue(region, rows, &spec.epilogue, why)) return nullptr;
+  if (head + 1 < region.nodes.size() && !parse_epilogue(region, head, rows, &spec.epilogue, why)) {
+    return nullptr;
+  }
   spec.out = region.nodes.back().outputs[0];
   return make_float_matmul(region, std::move(spec));
 }
@@ -142,6 +170,71 @@ MatmulShape MatmulValues::b_shape(const Tensor* constants) const {
   const int64_t k = rank == 1 ? b.dims[0] : b.dims[rank - (spec_.trans_b ? 1 : 2)];
   const int64_t a_dims[2] = {spec_.trans_a ? k : 1, spec_.trans_a ? 1 : k};
   return matmul_shape(a_dims, 2, b.dims, rank, spec_.trans_a, spec_.trans_b);
+}
+
+const void* MatmulValues::first(const Tensor* values, int32_t operand, const OperandView& view,
+                                const Strides& strides) const {
+  const int32_t source = view.viewed() ? view.source : operand;
+  const auto size = static_cast<int64_t>(backends::dtype_size(values_.dtype(source)));
+  return static_cast<const char*>(values_.data(values, source)) + strides.first * size;
+}
+
+MatmulPlaces MatmulValues::places(const Tensor* values) const {
+  MatmulPlaces p;
+  if (!spec_.viewed()) {
+    p.s = shape(values);
+    p.l = dense_layout(p.s, p.s.k * p.s.n);
+    p.a = values_.data(values, spec_.a);
+    p.b = values_.data(values, spec_.b);
+    return p;
+  }
+  const int64_t *a_dims = values[spec_.a].dims, *b_dims = values[spec_.b].dims;
+  const int a_rank = ranks_[spec_.a], b_rank = ranks_[spec_.b];
+  const Strides a = view_strides(values_, values, spec_.a, spec_.a_view);
+  const Strides b = view_strides(values_, values, spec_.b, spec_.b_view);
+  p.a = first(values, spec_.a, spec_.a_view, a);
+  p.b = first(values, spec_.b, spec_.b_view, b);
+  p.b_strides = b;
+  p.b_dims = b_dims;
+  p.b_batch_rank = std::max(0, b_rank - 2);
+  p.s = matmul_shape(a_dims, a_rank, b_dims, b_rank, spec_.trans_a, spec_.trans_b, false);
+  p.l = dense_layout(p.s, p.s.k * p.s.n);
+  const auto place = [&](const Strides& s, int rank, bool turned, int64_t* row, int64_t* col,
+                         int64_t* steps) {
+    if (rank > 1) *row = s.by[rank - (turned ? 1 : 2)];
+    if (rank > 1) *col = s.by[rank - (turned ? 2 : 1)];
+    for (int i = 0; i < p.s.batch_rank; ++i) {
+      const int axis = i - p.s.batch_rank + rank - 2;
+      if (steps[i] != 0) steps[i] = s.by[axis];
+    }
+  };
+  place(a, a_rank, p.s.trans_a, &p.l.a_row, &p.l.a_k, p.l.a_step);
+  place(b, b_rank, p.s.trans_b, &p.l.b_row, &p.l.b_col, p.l.b_step);
+  merge_rows(p.s, p.l);
+  return p;
+}
+
+MatmulShape MatmulValues::room_shape(const Tensor* values) const {
+  MatmulShape s = shape(values);
+  // They may be several tall matrices, where one is made of dense ones.
+  if (spec_.viewed() && ranks_[spec_.a] > 2 && s.batch_rank == 0)
+    s.batches = std::max<int64_t>(s.m, 2);
+  return s;
+}
+
+int64_t MatmulPlaces::b_matrix(int64_t i) const {
+  if (b_dims == nullptr) return i * s.k * s.n;
+  int64_t at = 0;
+  for (int axis = b_batch_rank; axis-- > 0;) {
+    at += i % b_dims[axis] * b_strides.by[axis];
+    i /= b_dims[axis];
+  }
+  return at;
+}
+MatmulLayout MatmulPlaces::packed(int64_t size) const {
+  MatmulLayout out = l;
+  for (int i = 0; i < out.batch_rank; ++i) out.b_step[i] = s.b_stride[i] * size;
+  return out;
 }
 
 template <typename T>

@@ -8,6 +8,7 @@
 #include "backends/cpu/gemm_values.h"
 #include "backends/cpu/kernel.h"
 #include "backends/cpu/matmul_batched.h"
+#include "backends/cpu/matmul_view.h"
 
 namespace nef::cpu {
 
@@ -15,12 +16,30 @@ namespace nef::cpu {
 struct MatmulSpec {
   int32_t a = -1, b = -1, bias = -1;
   int32_t out = -1;  // the region's output
+  OperandView a_view, b_view;
   bool trans_a = false, trans_b = false;
   double alpha = 1, beta = 1;
   Epilogue epilogue;
 
+  bool viewed() const { return a_view.viewed() || b_view.viewed(); }
   // How many leading dims of the result are rows.
   static int row_dims(int out_rank, int b_rank) { return b_rank == 1 ? out_rank : out_rank - 1; }
+};
+
+// Where a launch finds the operands of a product.
+struct MatmulPlaces {
+  MatmulShape s;
+  MatmulLayout l;
+  const void *a = nullptr, *b = nullptr;
+  // Of a B that does not lie densely.
+  Strides b_strides;
+  const int64_t* b_dims = nullptr;
+  int b_batch_rank = 0;
+
+  // The element with which matrix `i` of all those of B begins.
+  int64_t b_matrix(int64_t i) const;
+  // As `l`, with the matrices of B packed, `size` elements each.
+  MatmulLayout packed(int64_t size) const;
 };
 
 // What the kernels of a MatmulSpec share: its shapes, and its epilogue bound to a launch.
@@ -40,6 +59,10 @@ class MatmulValues {
     return matmul_shape(values[spec_.a].dims, ranks_[spec_.a], values[spec_.b].dims,
                         ranks_[spec_.b], spec_.trans_a, spec_.trans_b);
   }
+  // Before a launch the pointers mean nothing.
+  MatmulPlaces places(const Tensor* values) const;
+  // What scratch is sized by: grows with the dims, wherever operands lie.
+  MatmulShape room_shape(const Tensor* values) const;
   // Of K, N and B's own batch; before a launch, A is not known.
   MatmulShape b_shape(const Tensor* constants) const;
 
@@ -52,6 +75,9 @@ class MatmulValues {
 
  private:
   ValueTable values_;
+  const void* first(const Tensor* values, int32_t operand, const OperandView& view,
+                    const Strides& strides) const;
+
   MatmulSpec spec_;
   std::vector<int> ranks_;
 };

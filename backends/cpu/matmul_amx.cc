@@ -27,43 +27,45 @@ class AmxMatmulPrepared final : public Prepared {
         ops_(amx_ops()),
         exact_(GemmBlocking(), slots_) {
     if (!values.constant(spec.b)) return;
-    const MatmulShape s = values_.b_shape(constants);
+    MatmulPlaces places;
+    const MatmulShape s = places.s = values_.b_shape(constants);
+    places.l = dense_layout(s, s.k * s.n);
     packed_ = AlignedBuffer<uint16_t>(s.b_matrices * amx_b_size(s.k, s.n));
-    pack_b(s, values.data(constants, spec.b), packed_.data());
+    pack_b(places, values.data(constants, spec.b), packed_.data());
   }
 
   uint64_t packed_bytes() const override { return packed_.bytes(); }
   size_t scratch_bytes(const Tensor* values) const override {
     ScratchLayout layout;
-    carve(layout, values, values_.shape(values));
+    carve(layout, values, values_.room_shape(values));
     return layout.used();
   }
 
   void launch(const Tensor* values, void* scratch) const override {
-    const MatmulShape s = values_.shape(values);
+    const MatmulPlaces places = values_.places(values);
+    const MatmulShape& s = places.s;
     values_.check_output(values, s);
     if (s.batches * s.m * s.n == 0) return;
     ScratchLayout layout(scratch);
-    const Pieces p = carve(layout, values, s);
+    const Pieces p = carve(layout, values, values_.room_shape(values));
     const EpilogueRun<float> steps = values_.epilogue(values, load_bias(values, p.bias));
     const TileFn<float> tile = steps.count == 0 ? nullptr : run_epilogue<float>;
-    const void* a = values_.table().data(values, spec().a);
-    const void* b = values_.table().data(values, spec().b);
+    const auto* a = static_cast<const char*>(places.a);
     float* c = native() ? static_cast<float*>(values[spec().out].data) : p.pieces;
     if (reads_in_place(s)) {
-      exact_.run(s, static_cast<const float*>(a), static_cast<const float*>(b), false, c, tile,
-                 &steps, p.exact);
+      exact_.run(places.l, static_cast<const float*>(places.a), static_cast<const float*>(places.b),
+                 false, c, tile, &steps, p.exact);
       return;
     }
-    if (!prepacked()) pack_b(s, b, p.b);
+    if (!prepacked()) pack_b(places, places.b, p.b);
     const uint16_t* packed = prepacked() ? packed_.data() : p.b;
-    if (native()) return multiply(s, static_cast<const char*>(a), packed, c, tile, &steps, p.a);
+    if (native()) return multiply(places, a, packed, c, tile, &steps, p.a);
     auto* out = static_cast<uint16_t*>(values[spec().out].data);
     if (tile == nullptr && ops_->rounds()) {
-      return multiply(s, static_cast<const char*>(a), packed, nullptr, nullptr, nullptr, p.a, out);
+      return multiply(places, a, packed, nullptr, nullptr, nullptr, p.a, out);
     }
     const Narrowed narrowed = {tile, &steps, out, s.n, ops_};
-    multiply(s, static_cast<const char*>(a), packed, c, Narrowed::finish, &narrowed, p.a);
+    multiply(places, a, packed, c, Narrowed::finish, &narrowed, p.a);
   }
 
  private:
@@ -102,8 +104,10 @@ class AmxMatmulPrepared final : public Prepared {
     return native() && !prepacked() && s.m < kFewRows;
   }
 
-  bool a_in_place(const MatmulShape& s) const {
-    return !native() && !s.trans_a && ops_->reads_rows(s.m, 2 * s.k);
+  // Rows without depth would lie no step apart, which says that A is packed.
+  bool a_in_place(const MatmulShape& s, const MatmulLayout& l) const {
+    return !native() && !s.trans_a && l.a_k == 1 && l.a_row > 0 && s.k > 0 && s.k % 32 == 0 &&
+           ops_->reads_rows(s.m, 2 * l.a_row);
   }
 
   static int64_t most_rows(const MatmulShape& s) {
@@ -127,7 +131,8 @@ class AmxMatmulPrepared final : public Prepared {
 
   Pieces carve(ScratchLayout& layout, const Tensor* values, const MatmulShape& s) const {
     Pieces p{};
-    if (!a_in_place(s)) p.a = layout.take<uint16_t>(slots_ * amx_a_size(most_rows(s), s.k));
+    if (spec().viewed() || !a_in_place(s, dense_layout(s, 0)))
+      p.a = layout.take<uint16_t>(slots_ * amx_a_size(most_rows(s), s.k));
     if (!prepacked()) p.b = layout.take<uint16_t>(s.b_matrices * amx_b_size(s.k, s.n));
     if (!native()) {
       if (spec().bias >= 0) p.bias = layout.take<float>(values_.count(values, spec().bias));
@@ -152,25 +157,28 @@ class AmxMatmulPrepared final : public Prepared {
   }
 
   // All matrices B of a shape, one after the other, on the pool.
-  void pack_b(const MatmulShape& s, const void* b, uint16_t* out) const {
+  void pack_b(const MatmulPlaces& p, const void* b, uint16_t* out) const {
+    const MatmulShape& s = p.s;
     const int64_t panels = ceil_div(s.n, kAmxPanel), depth = amx_depth(s.k);
     const int64_t grain = std::max<int64_t>(1, 32 * 1024 / (depth * kAmxPanel));
     parallel_for(s.b_matrices * panels, grain, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         const int64_t matrix = i / panels, col = i % panels * kAmxPanel;
-        ops_->pack_b(dtype_, at(b, matrix * s.k * s.n + col * s.b_col()), s.b_row(), s.b_col(), s.k,
+        ops_->pack_b(dtype_, at(b, p.b_matrix(matrix) + col * p.l.b_col), p.l.b_row, p.l.b_col, s.k,
                      std::min(kAmxPanel, s.n - col), out + i * kAmxPanel * depth);
       }
     });
   }
 
-  void multiply(const MatmulShape& s, const char* a, const uint16_t* b, float* c,
+  void multiply(const MatmulPlaces& p, const char* a, const uint16_t* b, float* c,
                 TileFn<float> tile, const void* context, uint16_t* a_buffers,
                 uint16_t* rounded = nullptr) const {
+    const MatmulShape& s = p.s;
+    const MatmulLayout& l = p.l;
     const Cut size = cut(s);
     const int64_t across = ceil_div(s.n, size.cols), down = ceil_div(s.m, size.rows);
     const int64_t depth = amx_depth(s.k);
-    const bool in_place = a_in_place(s);
+    const bool in_place = a_in_place(s, l);
     run_tasks(slots_, size.tasks(s), [&](int64_t slot, int64_t task) {
       const int64_t batch = task / across / down;
       const int64_t row = task / across % down * size.rows, col = task % across * size.cols;
@@ -178,13 +186,13 @@ class AmxMatmulPrepared final : public Prepared {
       g.m = std::min(size.rows, s.m - row);
       g.n = std::min(size.cols, s.n - col);
       g.k = s.k;
-      const char* rows = at(a, s.a_matrix(batch) * s.m * s.k + row * s.a_row());
+      const char* rows = at(a, l.at(batch, l.a_step) + row * l.a_row);
       if (in_place) {
         g.a = reinterpret_cast<const uint16_t*>(rows);
-        g.a_row = s.a_row();
+        g.a_row = l.a_row;
       } else {
         uint16_t* packed = a_buffers + slot * amx_a_size(most_rows(s), s.k);
-        ops_->pack_a(dtype_, rows, s.a_row(), s.a_k(), g.m, s.k, packed);
+        ops_->pack_a(dtype_, rows, l.a_row, l.a_k, g.m, s.k, packed);
         g.a = packed;
       }
       g.b = b + s.b_matrix(batch) * amx_b_size(s.k, s.n) + col * depth;

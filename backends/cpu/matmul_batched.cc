@@ -23,6 +23,14 @@ int64_t walk(int64_t batch, int rank, const int64_t* dims, const int64_t* steps)
   return index;
 }
 
+// One B for several batches.
+bool shares_b(const MatmulLayout& l) {
+  for (int i = 0; i < l.batch_rank; ++i) {
+    if (l.batch_dims[i] > 1 && l.b_step[i] != 0) return false;
+  }
+  return l.batches > 1;
+}
+
 }  // namespace
 
 int64_t MatmulShape::matrix(int64_t batch, const int64_t* strides) const {
@@ -55,12 +63,27 @@ MatmulLayout dense_layout(const MatmulShape& s, int64_t b_size) {
   return l;
 }
 
+void merge_rows(MatmulShape& s, MatmulLayout& l) {
+  if (s.b_matrices != 1) return;
+  int64_t row = l.a_row, rows = l.m;
+  for (int i = l.batch_rank; i-- > 0;) {
+    if (l.batch_dims[i] == 1) continue;
+    if (rows == 1) row = l.a_step[i];
+    if (l.a_step[i] != row * rows || row == 0) return;
+    rows *= l.batch_dims[i];
+  }
+  s.m = l.m = rows;
+  s.batches = l.batches = 1;
+  s.batch_rank = l.batch_rank = 0;
+  l.a_row = row;
+}
+
 bool reads_in_place(const MatmulLayout& l) {
   return l.m <= kDirectRows && (l.b_col == 1 || (l.b_row == 1 && l.a_k == 1));
 }
 
 MatmulShape matmul_shape(const int64_t* a_dims, int a_rank, const int64_t* b_dims, int b_rank,
-                         bool trans_a, bool trans_b) {
+                         bool trans_a, bool trans_b, bool merge) {
   MatmulShape s;
   s.trans_a = trans_a && a_rank > 1;
   s.trans_b = trans_b && b_rank > 1;
@@ -83,8 +106,7 @@ MatmulShape matmul_shape(const int64_t* a_dims, int a_rank, const int64_t* b_dim
     s.batches *= s.batch_dims[i];
   }
   s.b_matrices = b_count;
-  // One B for all: the rows of every batch make one tall matrix.
-  if (b_count == 1 && !s.trans_a && s.batches == a_count) {
+  if (merge && b_count == 1 && !s.trans_a && s.batches == a_count) {
     s.m *= s.batches;
     s.batches = 1;
     s.batch_rank = 0;
@@ -138,17 +160,22 @@ template <typename T>
 void BatchedGemm<T>::run(const MatmulShape& s, const T* a, const T* b, bool prepacked, T* c,
                          TileFn<T> tile, const void* context, void* scratch) const {
   const MatmulLayout l = dense_layout(s, prepacked ? packed_size(s) : s.k * s.n);
-  multiply(l, a, b, prepacked, c, tile, context, scratch);
+  run(l, a, b, prepacked, c, tile, context, scratch);
 }
 
 template <typename T>
-void BatchedGemm<T>::multiply(const MatmulLayout& l, const T* a, const T* b, bool prepacked, T* c,
-                              TileFn<T> tile, const void* context, void* scratch) const {
+void BatchedGemm<T>::run(const MatmulLayout& l, const T* a, const T* b, bool prepacked, T* c,
+                         TileFn<T> tile, const void* context, void* scratch) const {
   if (l.batches == 0 || l.m == 0 || l.n == 0) return;
   if (!prepacked && reads_in_place(l)) return run_direct(l, a, b, c, tile, context);
   const int64_t packed = packed_b_size<T>(l.k, l.n);
   T* a_buffers = static_cast<T*>(scratch);
   T* b_buffers = a_buffers + slots_ * gemm_a_buffer<T>(blocking_, l.m, l.k);
+  if (!prepacked && shares_b(l)) {
+    pack_b_parallel(b, l.b_row, l.b_col, l.k, l.n, b_buffers);
+    b = b_buffers;
+    prepacked = true;
+  }
   const auto problem = [&](int64_t batch) {
     GemmBlock<T> g;
     g.m = l.m;

@@ -49,9 +49,13 @@ MatmulLayout dense_layout(const MatmulShape& s, int64_t b_size);
 // So few rows that B, where it is not packed, is best read once in place, in lines of K or of N.
 bool reads_in_place(const MatmulLayout& l);
 
-// As numpy.matmul: a vector on the left is a row, on the right a column.
+// Makes the rows of all batches those of one tall matrix, where they lie so and one B is for all.
+void merge_rows(MatmulShape& s, MatmulLayout& l);
+
+// As numpy.matmul: a vector on the left is a row, on the right a column. The
+// rows of every batch make one tall matrix where one B is for all, unless they shall not `merge`.
 MatmulShape matmul_shape(const int64_t* a_dims, int a_rank, const int64_t* b_dims, int b_rank,
-                         bool trans_a, bool trans_b);
+                         bool trans_a, bool trans_b, bool merge = true);
 
 // Products of a shape on the pool, for float and double.
 template <typename T>
@@ -68,16 +72,16 @@ class BatchedGemm {
   // `b` is packed when `prepacked`. `tile` sees rows counted over all batches.
   void run(const MatmulShape& s, const T* a, const T* b, bool prepacked, T* c, TileFn<T> tile,
            const void* context, void* scratch) const;
-  // Wherever the matrices lie, with the scratch of dense ones.
+  // Wherever the matrices lie, with the scratch of dense ones. Of `b` packed the steps are what
+  // counts.
   void run(const MatmulLayout& l, const T* a, const T* b, T* c, void* scratch) const {
-    multiply(l, a, b, false, c, nullptr, nullptr, scratch);
+    run(l, a, b, false, c, nullptr, nullptr, scratch);
   }
+  void run(const MatmulLayout& l, const T* a, const T* b, bool prepacked, T* c, TileFn<T> tile,
+           const void* context, void* scratch) const;
 
  private:
   int64_t pack_buffers(int64_t batches) const { return batches > 1 ? slots_ : 1; }
-  // Of `b` packed the steps are what counts.
-  void multiply(const MatmulLayout& l, const T* a, const T* b, bool prepacked, T* c, TileFn<T> tile,
-                const void* context, void* scratch) const;
   void run_direct(const MatmulLayout& l, const T* a, const T* b, T* c, TileFn<T> tile,
                   const void* context) const;
 

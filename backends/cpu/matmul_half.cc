@@ -89,27 +89,28 @@ class HalfMatmulPrepared final : public Prepared {
 
   size_t scratch_bytes(const Tensor* values) const override {
     ScratchLayout layout;
-    carve(layout, values, values_.shape(values));
+    carve(layout, values, values_.room_shape(values));
     return layout.used();
   }
   uint64_t packed_bytes() const override { return packed_.bytes(); }
 
   void launch(const Tensor* values, void* scratch) const override {
-    const MatmulShape s = values_.shape(values);
+    const MatmulPlaces places = values_.places(values);
+    const MatmulShape& s = places.s;
     values_.check_output(values, s);
     if (s.batches * s.m * s.n == 0) return;
     ScratchLayout layout(scratch);
-    const Pieces p = carve(layout, values, s);
+    const Pieces p = carve(layout, values, values_.room_shape(values));
     if (p.bias != nullptr) {
       load_floats_parallel(dtype_, values_.table().data(values, spec().bias),
                            values_.count(values, spec().bias), p.bias);
     }
     const EpilogueRun<float> steps = values_.epilogue<float>(values, p.bias);
     Job job;
-    job.l = dense_layout(s, s.k * s.n);
-    job.packed_l = dense_layout(s, packed_b_size<float>(s.k, s.n));
-    job.a = bits(values, spec().a);
-    job.b = bits(values, spec().b);
+    job.l = places.l;
+    job.packed_l = places.packed(packed_b_size<float>(s.k, s.n));
+    job.a = static_cast<const uint16_t*>(places.a);
+    job.b = static_cast<const uint16_t*>(places.b);
     job.packed = packed_.data();
     job.steps = &steps;
     job.out = values[spec().out].data;
@@ -117,7 +118,7 @@ class HalfMatmulPrepared final : public Prepared {
     if (job.packed == nullptr && reads_in_place(job.l)) return run_lines(job);
     const int64_t row_blocks = ceil_div(s.m, kRows);
     if (job.packed == nullptr && row_blocks > 1) {
-      pack_all(s, job.b, p.b, p.rooms);
+      pack_all(places, job.b, p.b, p.rooms);
       job.packed = p.b;
     }
     run_blocks(job, row_blocks);
@@ -165,25 +166,28 @@ class HalfMatmulPrepared final : public Prepared {
   int64_t c_size(int64_t k) const { return (passes(k) > 1 ? kPanels : 1) * kRows * nr_; }
 
   void pack_constant(const Tensor* constants) {
-    const MatmulShape s = values_.b_shape(constants);
+    MatmulPlaces places;
+    const MatmulShape s = places.s = values_.b_shape(constants);
+    places.l = dense_layout(s, s.k * s.n);
     const std::string how = "gemm b " + std::to_string(dtype_) + " " +
                             std::to_string(s.b_matrices) + " " + std::to_string(s.k) + " " +
                             std::to_string(s.n) + (spec().trans_b ? " t" : "");
     packed_ = SharedWeights<float>(constants[spec().b].data, how, [&] {
       AlignedBuffer<float> packed(s.b_matrices * packed_b_size<float>(s.k, s.n));
       AlignedBuffer<float> rooms(slots_ * room_size(s.k));
-      pack_all(s, bits(constants, spec().b), packed.data(), rooms.data());
+      pack_all(places, bits(constants, spec().b), packed.data(), rooms.data());
       return packed;
     });
   }
-  void pack_all(const MatmulShape& s, const uint16_t* b, float* out, float* rooms) const {
+  void pack_all(const MatmulPlaces& p, const uint16_t* b, float* out, float* rooms) const {
+    const MatmulShape& s = p.s;
     const int64_t panels = ceil_div(s.n, nr_), size = packed_b_size<float>(s.k, s.n);
     const int64_t group = std::max<int64_t>(1, kPackWork / std::max<int64_t>(1, s.k * nr_));
     const int64_t groups = ceil_div(panels, group);
     run_tasks(slots_, s.b_matrices * groups, [&](int64_t slot, int64_t task) {
       const int64_t matrix = task / groups, first = task % groups * group;
       for (int64_t j = first; j < std::min(panels, first + group); ++j) {
-        reader_.pack(b + matrix * s.k * s.n + j * nr_ * s.b_col(), s.b_row(), s.b_col(), s.k,
+        reader_.pack(b + p.b_matrix(matrix) + j * nr_ * p.l.b_col, p.l.b_row, p.l.b_col, s.k,
                      std::min(nr_, s.n - j * nr_), out + matrix * size + j * nr_ * s.k,
                      rooms + slot * room_size(s.k));
       }

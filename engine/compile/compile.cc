@@ -91,18 +91,31 @@ class Placer {
   std::map<size_t, uint64_t> room_;  // per device
 };
 
-// Do regions become chains? Not for a program that is asked onto a device which takes none.
-bool chains(const Options& options, const Environment& env) {
-  const uint32_t fuse = 1u << (optimize::passes().size() - 1);
-  if ((options.disabled_passes & fuse) != 0) return false;
-  const auto takes = [](const plan::Device* d) { return (d->info.flags & NEF_DEVICE_CHAINS) != 0; };
+// The device that a program is asked onto, if it is.
+const plan::Device* asked_device(const Options& options, const Environment& env) {
   const auto asked = [&](const plan::Device* d) {
     const bool kind = options.device == "cpu" && d->info.kind == NEF_DEVICE_CPU;
     return kind || options.device == d->name || options.device == d->backend->name;
   };
   const auto named = std::find_if(env.devices.begin(), env.devices.end(), asked);
-  return named != env.devices.end() ? takes(*named)
-                                    : std::any_of(env.devices.begin(), env.devices.end(), takes);
+  return named == env.devices.end() ? nullptr : *named;
+}
+
+// Do regions become chains? Not for a program that is asked onto a device which takes none.
+bool chains(const Options& options, const Environment& env) {
+  const uint32_t fuse = 1u << (optimize::passes().size() - 1);
+  if ((options.disabled_passes & fuse) != 0) return false;
+  const auto takes = [](const plan::Device* d) { return (d->info.flags & NEF_DEVICE_CHAINS) != 0; };
+  if (const plan::Device* named = asked_device(options, env)) return takes(named);
+  return std::any_of(env.devices.begin(), env.devices.end(), takes);
+}
+
+// Do products take in their views? Only a CPU may serve that: not where a program may run
+// elsewhere.
+bool views(const Options& options, const Environment& env) {
+  const auto is_cpu = [](const plan::Device* d) { return d->info.kind == NEF_DEVICE_CPU; };
+  if (const plan::Device* named = asked_device(options, env)) return is_cpu(named);
+  return std::all_of(env.devices.begin(), env.devices.end(), is_cpu);
 }
 
 void optimise_graph(Graph& graph, const Options& options, const Environment& env) {
@@ -119,7 +132,8 @@ Regions form_regions(const Graph& graph, const Options& options, const Environme
   const bool fuse = (options.disabled_passes >> (passes.size() - 1) & 1u) == 0;
   if (!fuse) return optimize::single_node_regions(graph);
   Regions regions = optimize::fused_regions(graph);
-  return chains(options, env) ? optimize::chained_regions(graph, regions) : regions;
+  if (chains(options, env)) regions = optimize::chained_regions(graph, regions);
+  return views(options, env) ? optimize::viewed_regions(graph, std::move(regions)) : regions;
 }
 
 std::shared_ptr<Kernel> compile_region(const Program& p, uint32_t r, const Environment& env,

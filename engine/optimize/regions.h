@@ -18,7 +18,7 @@ struct Region {
   uint32_t first_node, node_count;    // into Regions::nodes
   uint32_t first_value, value_count;  // into Regions::values
   uint32_t first_link;                // into Regions::links
-  // Of a chain: what it falls apart into, in Regions::parts.
+  // Of a chain, and a product with views: what it falls apart into, in Regions::parts.
   uint32_t first_part = 0, part_count = 0;
 };
 
@@ -39,7 +39,7 @@ struct Regions {
   // Per region and node: where its inputs and then its outputs are among those (-1 = absent, or an
   // optional output that nothing reads).
   ir::Array<int32_t> links;
-  ir::Array<Region> parts;  // of chains, with the same numbers of nodes
+  ir::Array<Region> parts;  // with the same numbers of nodes
 
   std::span<const ir::NodeId> nodes_of(const Region& r) const {
     return {nodes.data() + r.first_node, r.node_count};
@@ -61,6 +61,9 @@ Regions single_node_regions(const ir::Graph& graph);
 Regions fused_regions(const ir::Graph& graph);
 // Joins regions into chains (NEF_REGION_CHAIN) for devices that run them as one kernel.
 Regions chained_regions(const ir::Graph& graph, const Regions& regions);
+// Joins transposes and slices to the one product that reads them (NEF_REGION_EPILOGUE), for devices
+// that read operands at strides.
+Regions viewed_regions(const ir::Graph& graph, Regions regions);
 // One node of a graph as the only region.
 Regions region_of_node(const ir::Graph& graph, ir::NodeId node);
 // Replaces regions (indices, ascending) by what they are made of: chains by their parts, others by

@@ -119,7 +119,7 @@ typedef int32_t nef_region_kind;
 enum {
   NEF_REGION_SINGLE = 0,      /**< one node */
   NEF_REGION_ELEMENTWISE = 1, /**< a tree of elementwise nodes, one output */
-  NEF_REGION_EPILOGUE = 2,    /**< a contraction or norm, then elementwise nodes on its result */
+  NEF_REGION_EPILOGUE = 2,    /**< [slices, transposes,] a contraction or norm, elementwise nodes */
   NEF_REGION_REDUCTION = 3,   /**< elementwise producers, then one reduction or norm */
   /** Several of the above, one behind the other: a norm, the contractions that read it and the
    * elementwise nodes on their results; or what makes the queries of an attention, and it. Only

@@ -105,6 +105,22 @@ TEST_F(Lower, NothingFusedIsWhereItIsRefused) {
   }
 }
 
+// A CPU is asked to read an operand where it lies; a program that may run elsewhere, or a device
+// that refuses, has the transpose as a step.
+TEST_F(Lower, ACpuIsAskedToReadTransposedHeadsInPlace) {
+  const Dim heads[4] = {2, 16, 4, 8}, other[4] = {2, 4, 8, 16};
+  const ValueId x = graph.add_input("x", NEF_FLOAT32, heads),
+                w = graph.add_input("w", NEF_FLOAT32, other);
+  const int64_t perm[4] = {0, 2, 1, 3};
+  const auto attrs = ir::AttrBuilder(NEF_OP_TRANSPOSE).set_ints(NEF_TRANSPOSE_PERM, perm).build();
+  const ValueId turned = build::Builder(graph).value(NEF_OP_TRANSPOSE, {{x}}, attrs);
+  graph.add_output("y", op(NEF_OP_RELU, {op(NEF_OP_MATMUL, {turned, w})}));
+  EXPECT_EQ(lowered("cpu").regions.list.size(), 1u);
+  const Program fast = lowered("gpu");
+  ASSERT_EQ(fast.regions.list.size(), 2u);
+  EXPECT_EQ(fast.regions.list[1].node_count, 2u);
+}
+
 // The products before an attention become one, whose parts only kernels in chains read in place:
 // not where the program is asked onto a device that takes no chains.
 TEST_F(Lower, ProductsAreJoinedOnlyForDevicesThatMayServeThem) {
