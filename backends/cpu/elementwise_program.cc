@@ -21,8 +21,8 @@ double cost_of(TileOp op) {
   switch (op) {
     case TileOp::kPow: return 10;
     case TileOp::kMod:
-    case TileOp::kFMod:
-    case TileOp::kTan: return 8;
+    case TileOp::kFMod: return 8;
+    case TileOp::kTan:
     case TileOp::kAsin:
     case TileOp::kAcos:
     case TileOp::kAtan:

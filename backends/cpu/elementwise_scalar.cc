@@ -264,6 +264,7 @@ TileFn find_power_fn(nef_dtype base, nef_dtype exponent) {
 TileFn find_tile_fn(TileOp op, nef_dtype dtype) {
   if (dtype == NEF_FLOAT32) {
     if (TileFn fn = find_math_fn(op)) return fn;
+    if (TileFn fn = find_wide_fn(op)) return fn;
   }
   if (TileFn fn = find_vector_fn(op, dtype)) return fn;
   return find_scalar_fn(op, dtype);

@@ -116,9 +116,11 @@ void stream_copy(void* dst, const void* src, size_t bytes);
 // Makes streamed bytes visible to other threads.
 void stream_fence();
 
-// The parts of find_tile_fn: vector code for all dtypes, vector float32 math, scalar code.
+// The parts of find_tile_fn: vector code for all dtypes, vector float32 math, the same in float64,
+// scalar code.
 TileFn find_vector_fn(TileOp op, nef_dtype dtype);
 TileFn find_math_fn(TileOp op);
+TileFn find_wide_fn(TileOp op);
 TileFn find_scalar_fn(TileOp op, nef_dtype dtype);
 // Vector conversions, null where the scalar one serves.
 TileFn find_vector_cast(nef_dtype from, nef_dtype to);
