@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cases of the Reduce family, ArgMax, ArgMin, TopK, CumSum.
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <optional>
 
@@ -68,6 +69,10 @@ bool is_sum(nef_op op) {
 Tolerance reduce_tolerance(nef_op op, nef_dtype t, int64_t n) {
   if (!is_float(t) || op == NEF_OP_REDUCE_MAX || op == NEF_OP_REDUCE_MIN) return {};
   if (is_sum(op)) return sum_of(t, op == NEF_OP_REDUCE_MEAN ? 1 : n);
+  // Every factor rounds, in whatever order.
+  if (op == NEF_OP_REDUCE_PROD && t == NEF_FLOAT64) {
+    return {std::max(8.0, std::sqrt(static_cast<double>(n))), 1};
+  }
   return narrow(t) ? Tolerance{1, 1} : Tolerance{8, 1};
 }
 
