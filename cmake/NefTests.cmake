@@ -139,7 +139,7 @@ if(TARGET conformance AND NOT NEF_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
   # Side by side, as each kernel is a run of the compiler.
   foreach(part ops chains)
     set(filter "Regions.Chains")
-    if(part STREQUAL ops)
+    if("${part}" STREQUAL "ops")
       set(filter "${ops}")
     endif()
     add_test(NAME conformance_gpu_on_host_${part} COMMAND conformance "--gtest_filter=${filter}")
