@@ -15,7 +15,7 @@ using Dims = std::vector<int64_t>;
 Tolerance sum_tolerance(nef_dtype t, int64_t k) {
   if (!is_float(t)) return {};
   if (t == NEF_FLOAT16 || t == NEF_BFLOAT16) return {1, 1};
-  return {2, std::max(1.0, 0.25 * static_cast<double>(k))};
+  return {3, std::max(1.0, 0.25 * static_cast<double>(k))};
 }
 Fill fill_for(nef_dtype t) { return is_float(t) ? Fill::Unit : Fill::Extreme; }
 
