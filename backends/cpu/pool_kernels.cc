@@ -22,15 +22,8 @@ namespace {  // units share the target's namespace
 
 constexpr int64_t kAhead = 4096;  // bytes of the input that are asked for ahead
 
-template <typename T>
-struct Largest {
-  static constexpr T kStart = std::is_floating_point_v<T> ? -std::numeric_limits<T>::infinity()
-                                                          : std::numeric_limits<T>::lowest();
-  template <class V>
-  static HWY_INLINE V take(V x, V y) {
-    if constexpr (!std::is_floating_point_v<T>) return hn::Max(x, y);
-    else return hn::IfThenElse(hn::Or(hn::IsNaN(x), hn::Gt(x, y)), x, y);
-  }
+// Each element as it is, and what a window gives.
+struct AsTheyAre {
   template <class V>
   static HWY_INLINE V first(V x) {
     return x;
@@ -41,20 +34,21 @@ struct Largest {
   }
 };
 template <typename T>
-struct Sum {
+struct Largest : AsTheyAre {
+  static constexpr T kStart = std::is_floating_point_v<T> ? -std::numeric_limits<T>::infinity()
+                                                          : std::numeric_limits<T>::lowest();
+  template <class V>
+  static HWY_INLINE V take(V x, V y) {
+    if constexpr (!std::is_floating_point_v<T>) return hn::Max(x, y);
+    else return hn::IfThenElse(hn::Or(hn::IsNaN(x), hn::Gt(x, y)), x, y);
+  }
+};
+template <typename T>
+struct Sum : AsTheyAre {
   static constexpr T kStart = 0;
   template <class V>
   static HWY_INLINE V take(V x, V y) {
     return hn::Add(x, y);
-  }
-  // Of each element, and of what a window gives.
-  template <class V>
-  static HWY_INLINE V first(V x) {
-    return x;
-  }
-  template <class V>
-  static HWY_INLINE V last(V x) {
-    return x;
   }
 };
 template <typename T>

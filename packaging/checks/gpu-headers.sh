@@ -55,55 +55,6 @@ from_debian() {  # from_debian FOLDER PACKAGE...
 }
 
 for what in "$@"; do
-  case "$what" in cuda-12 | cuda-13 | hip) ;; *) die "gpu-headers does not know '$what'" "./dev check gpu-headers --help" ;; esac
-done
-ensure_cxx
-install_packages python3-pip ca-certificates
-
-from_pypi() {  # from_pypi FOLDER PACKAGE...
-  local folder="$1" package
-  shift
-  for package in "$@"; do
-    say "fetching $package"
-    /usr/bin/python3 -m pip --disable-pip-version-check download -q --no-deps --only-binary=:all: \
-      --platform manylinux_2_27_x86_64 --platform manylinux2014_x86_64 --platform manylinux1_x86_64 \
-      -d "$folder/packages" "$package" >&2 || die "cannot fetch $package"
-  done
-  /usr/bin/python3 - "$folder" <<'PY'
-import pathlib, sys, zipfile
-folder = pathlib.Path(sys.argv[1])
-for wheel in sorted((folder / "packages").glob("*.whl")):
-    with zipfile.ZipFile(wheel) as archive:
-        for name in archive.namelist():
-            inside = pathlib.PurePosixPath(name).parts
-            if "include" not in inside or ".." in inside or name.endswith("/"):
-                continue
-            target = folder.joinpath("include", *inside[inside.index("include") + 1:])
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(archive.read(name))
-    with (folder / "versions").open("a") as versions:
-        versions.write(" ".join(wheel.name.split("-")[:2]) + "\n")
-PY
-  rm -r "$folder/packages"
-  # CUDA 13 keeps these one folder further down.
-  [ ! -d "$folder/include/cccl" ] || cp -r "$folder/include/cccl/." "$folder/include/"
-}
-
-from_debian() {  # from_debian FOLDER PACKAGE...
-  local folder="$1" package
-  shift
-  suite_root sid
-  mkdir -p "$folder/packages"
-  (cd "$folder/packages" && apt-get "${APT_OPTIONS[@]}" -qq download "$@" >&2) || die "cannot fetch $*"
-  for package in "$folder/packages"/*.deb; do
-    dpkg-deb -x "$package" "$folder/tree"
-    dpkg-deb -f "$package" Package Version | awk '{printf "%s ", $2} END {print ""}' >>"$folder/versions"
-  done
-  mv "$folder/tree/usr/include" "$folder/include"
-  rm -rf "$folder/tree"
-}
-
-for what in "$@"; do
   folder="$NEF_BUILD/gpu-headers/$what"
   if [ ! -f "$folder/.ready" ]; then
     rm -rf "$folder" && mkdir -p "$folder"
