@@ -56,16 +56,22 @@ std::vector<const nef_backend*> find_backends() {
   return out;
 }
 
+// A regular expression; "" where it is not set.
+std::string read_names(const char* variable) {
+  const char* names = std::getenv(variable);
+  if (!names) return "";
+  try {
+    const std::regex valid(names, std::regex::extended);
+  } catch (const std::regex_error& e) {
+    give_up(variable, e.what());
+  }
+  return names;
+}
+
 Bounds read_bounds() {
   Bounds out;
-  if (const char* names = std::getenv("NEF_CONFORMANCE_CASES")) {
-    out.names = names;
-    try {
-      const std::regex valid(out.names, std::regex::extended);
-    } catch (const std::regex_error& e) {
-      give_up("NEF_CONFORMANCE_CASES", e.what());
-    }
-  }
+  out.names = read_names("NEF_CONFORMANCE_CASES");
+  out.without = read_names("NEF_CONFORMANCE_WITHOUT");
   if (const char* fewest = std::getenv("NEF_CONFORMANCE_FEWEST")) {
     const std::string_view text = fewest;
     const char* end = text.data() + text.size();

@@ -13,8 +13,9 @@ namespace nef::conformance {
 // NEF_CONFORMANCE_PLUGIN (a shared library that exports nef_backend_entry).
 const std::vector<const nef_backend*>& backends();
 
-// What the environment leaves of each list of cases: NEF_CONFORMANCE_CASES, a regular expression
-// for their names, and NEF_CONFORMANCE_FEWEST, how many of each dtype.
+// What the environment leaves of each list of cases: NEF_CONFORMANCE_CASES and
+// NEF_CONFORMANCE_WITHOUT, regular expressions for names that run and that do not, and
+// NEF_CONFORMANCE_FEWEST, how many of each dtype.
 const Bounds& bounds();
 
 }  // namespace nef::conformance

@@ -183,7 +183,8 @@ void add_gated_products(nef_dtype t, CaseList& out) {
   }
   for (const auto& [dims, n] : forms) {
     for (bool gated : {false, true}) {
-      CaseBuilder b(std::string(gated ? "gated_" : "projected_") + dims_name(dims));
+      const std::string by = n == Form{}.n ? "" : "_by_" + std::to_string(n);
+      CaseBuilder b((gated ? "gated_" : "projected_") + dims_name(dims) + by);
       const int64_t k = dims.back();
       const int32_t x = b.input(make(t, dims, Fill::Unit, 1));
       const int32_t normed =

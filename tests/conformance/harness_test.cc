@@ -78,6 +78,7 @@ TEST(Harness, BoundsTakeWhatHasTheName) {
   };
   EXPECT_EQ(names({}), "none line9 line70000 scalar line300 ");
   EXPECT_EQ(names({"^line[0-9]$|none", 0}), "none line9 ");
+  EXPECT_EQ(names({"line", 0, "0$|scalar"}), "line9 ");
   EXPECT_EQ(names({"", 1}), "line300 line70000 line9 scalar ");
   const Report few = conform(*nef_backend_reference(), cases, {"", 2});
   EXPECT_EQ(few.by_dtype.at(NEF_FLOAT32).run, 2 * std::ssize(kModes));

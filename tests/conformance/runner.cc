@@ -365,10 +365,13 @@ std::string compare(const Tensor& got, const Tensor& want, const Tolerance& tole
 std::vector<const Case*> chosen(const CaseList& cases, const Bounds& bounds) {
   constexpr int64_t kShared = 256;  // elements of a case that give threads something to share
   const std::regex names(bounds.names, std::regex::extended);
+  const std::regex without(bounds.without, std::regex::extended);
   std::vector<const Case*> out;
   for (const Case& c : cases) {
     if (bounds.fewest > 0 && elements(c) == 0) continue;
-    if (bounds.names.empty() || std::regex_search(c.name, names)) out.push_back(&c);
+    if (!bounds.names.empty() && !std::regex_search(c.name, names)) continue;
+    if (!bounds.without.empty() && std::regex_search(c.name, without)) continue;
+    out.push_back(&c);
   }
   if (bounds.fewest == 0) return out;
   const auto rank = [](const Case* c) {

@@ -47,11 +47,12 @@ struct Report {
 };
 // What is taken of a list of cases.
 struct Bounds {
-  std::string names = "";  // an extended regular expression that names match; "" = all
-  int fewest = 0;          // of each dtype no more than the backend serves of these; 0 = all
+  std::string names = "";    // an extended regular expression that names match; "" = all
+  int fewest = 0;            // of each dtype no more than the backend serves of these; 0 = all
+  std::string without = "";  // an extended regular expression of names that are left out; "" = none
 };
-// Those of that name; where only few of them are to run, in the order in which they are tried: the
-// fewest elements first that give threads something to share, none without elements.
+// Those of these names; where only few of them are to run, in the order in which they are tried:
+// the fewest elements first that give threads something to share, none without elements.
 std::vector<const Case*> chosen(const CaseList& cases, const Bounds& bounds);
 
 // Runs the cases in every mode on `backend` and on the reference, and compares.
