@@ -13,8 +13,8 @@
 //
 // Both operands are packed: A as row tiles, [m / 16][k / 32] tiles of 16 rows x 32; B as panels of
 // 32 columns, [n / 32][k / 32] pairs of tiles of 32 x 16, in which two neighbours along k lie side
-// by side. Both are padded with zeros. float32 is rounded to nearest even on the way in; subnormal
-// numbers count as zero.
+// by side. Where there are no tiles, the rows of such a pair lie in turn. Both are padded with
+// zeros. float32 is rounded to nearest even on the way in; subnormal numbers count as zero.
 namespace nef::cpu {
 
 constexpr int64_t kAmxTile = 16;    // rows of a tile

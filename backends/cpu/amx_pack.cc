@@ -23,6 +23,12 @@ constexpr int64_t kTileElements = kAmxTile * kAmxDepth;  // 1 KiB
 constexpr int64_t kPanelStep = 2 * kTileElements;        // of one panel, one step along k
 constexpr int64_t kTileBytes = 1024, kRowBytes = 64;
 
+// How far apart the rows of a tile of B lie, and the tiles of a panel.
+template <TileOrder kOrder>
+constexpr int64_t kTileRow = kOrder == TileOrder::kWhole ? kRowBytes : 2 * kRowBytes;
+template <TileOrder kOrder>
+constexpr int64_t kNextTile = kOrder == TileOrder::kWhole ? kTileBytes : kRowBytes;
+
 // 32 elements from `x`, `count` of them there, the others zero.
 NEF_AVX512 inline __m512i load_float(const float* x, int64_t count) {
   if (count >= kAmxDepth) {
@@ -91,13 +97,13 @@ NEF_AVX512 inline __m512i rows_in_turn(const uint16_t* low, const uint16_t* high
 }
 
 // One panel from rows of B: neighbouring columns are neighbours in memory.
-template <typename T>
+template <TileOrder kOrder, typename T>
 NEF_AVX512 void pack_panel_rows(const T* b, int64_t row, int64_t k, int64_t cols, uint16_t* out) {
   const uint32_t mask = cols >= kAmxPanel ? ~uint32_t{0} : (uint32_t{1} << cols) - 1;
   const int64_t depth = amx_depth(k);
   for (int64_t p = 0; p < depth; p += 2) {
-    uint16_t* dst = out + p / kAmxDepth * kPanelStep + p % kAmxDepth * kAmxTile;
-    for (int t = 0; t < 2; ++t, dst += kTileElements) {
+    uint16_t* dst = out + p / kAmxDepth * kPanelStep + p % kAmxDepth / 2 * (kTileRow<kOrder> / 2);
+    for (int t = 0; t < 2; ++t, dst += kNextTile<kOrder> / 2) {
       const auto lanes = static_cast<__mmask16>(mask >> (16 * t));
       const T* low = b + p * row + kAmxTile * t;
       const __m512i x = p >= k ? _mm512_setzero_si512()
@@ -139,11 +145,12 @@ NEF_AVX512 inline void transpose(__m512i (&x)[16]) {
 }
 
 // One panel from columns of B: neighbours along k are neighbours in memory, or `row` apart.
-template <typename T>
+template <TileOrder kOrder, typename T>
 NEF_AVX512 void pack_panel_columns(const T* b, int64_t row, int64_t col, int64_t k, int64_t cols,
                                    uint16_t* out) {
-  for (int64_t p = 0; p < amx_depth(k); p += kAmxDepth) {
-    for (int64_t j = 0; j < kAmxPanel; j += kAmxTile, out += kTileElements) {
+  for (int64_t p = 0; p < amx_depth(k); p += kAmxDepth, out += kPanelStep) {
+    uint16_t* dst = out;
+    for (int64_t j = 0; j < kAmxPanel; j += kAmxTile, dst += kNextTile<kOrder> / 2) {
       const T* src = b + p * row + j * col;
       __m512i x[kAmxTile];
 #pragma GCC unroll 16
@@ -154,19 +161,21 @@ NEF_AVX512 void pack_panel_columns(const T* b, int64_t row, int64_t col, int64_t
       }
       transpose(x);
 #pragma GCC unroll 16
-      for (int64_t i = 0; i < kAmxTile; ++i) _mm512_store_si512(out + i * kAmxDepth, x[i]);
+      for (int64_t i = 0; i < kAmxTile; ++i) {
+        _mm512_store_si512(dst + i * (kTileRow<kOrder> / 2), x[i]);
+      }
     }
   }
 }
 
-template <typename T>
+template <TileOrder kOrder, typename T>
 void pack_b_panels(const T* b, int64_t row, int64_t col, int64_t k, int64_t n, uint16_t* out) {
   for (int64_t j = 0; j < n; j += kAmxPanel, out += kAmxPanel * amx_depth(k)) {
     const int64_t cols = std::min(kAmxPanel, n - j);
     if (col == 1) {
-      pack_panel_rows(b + j, row, k, cols, out);
+      pack_panel_rows<kOrder>(b + j, row, k, cols, out);
     } else {
-      pack_panel_columns(b + j * col, row, col, k, cols, out);
+      pack_panel_columns<kOrder>(b + j * col, row, col, k, cols, out);
     }
   }
 }
@@ -186,6 +195,7 @@ inline void bytes_in_turn(const uint8_t* const* rows, uint8_t* out) {
   _mm_store_si128(dst + 3, _mm_unpackhi_epi16(ab1, cd1));
 }
 
+template <TileOrder kOrder>
 void pack_panel_bytes(const uint8_t* b, int64_t row, int64_t k, int64_t cols, uint8_t* out) {
   constexpr uint8_t kZeros[kAmxPanel] = {};
   uint8_t edge[4][kAmxPanel] = {};
@@ -197,10 +207,10 @@ void pack_panel_bytes(const uint8_t* b, int64_t row, int64_t k, int64_t cols, ui
       std::copy_n(rows[q], cols, edge[q]);
       rows[q] = edge[q];
     }
-    uint8_t* dst = out + p / kRowBytes * 2 * kTileBytes + p % kRowBytes * kAmxTile;
+    uint8_t* dst = out + p / kRowBytes * 2 * kTileBytes + p % kRowBytes / 4 * kTileRow<kOrder>;
     bytes_in_turn(rows, dst);
     for (const uint8_t*& r : rows) r += kAmxTile;
-    bytes_in_turn(rows, dst + kTileBytes);
+    bytes_in_turn(rows, dst + kNextTile<kOrder>);
   }
 }
 
@@ -215,14 +225,20 @@ void pack_amx_a(nef_dtype dtype, const void* a, int64_t row, int64_t col, int64_
   }
 }
 
+template <TileOrder kOrder>
 void pack_amx_b(nef_dtype dtype, const void* b, int64_t row, int64_t col, int64_t k, int64_t n,
                 uint16_t* out) {
   if (dtype == NEF_FLOAT32) {
-    pack_b_panels(static_cast<const float*>(b), row, col, k, n, out);
+    pack_b_panels<kOrder>(static_cast<const float*>(b), row, col, k, n, out);
   } else {
-    pack_b_panels(static_cast<const uint16_t*>(b), row, col, k, n, out);
+    pack_b_panels<kOrder>(static_cast<const uint16_t*>(b), row, col, k, n, out);
   }
 }
+
+template void pack_amx_b<TileOrder::kWhole>(nef_dtype, const void*, int64_t, int64_t, int64_t,
+                                            int64_t, uint16_t*);
+template void pack_amx_b<TileOrder::kRowsInTurn>(nef_dtype, const void*, int64_t, int64_t, int64_t,
+                                                 int64_t, uint16_t*);
 
 NEF_AVX512 void narrow_floats(const float* from, int64_t from_row, int64_t rows, int64_t cols,
                               uint16_t* to, int64_t to_row) {
@@ -263,11 +279,17 @@ void pack_amx_a_bytes(const uint8_t* a, int64_t row, int64_t m, int64_t k, uint8
   }
 }
 
+template <TileOrder kOrder>
 void pack_amx_b_bytes(const uint8_t* b, int64_t row, int64_t k, int64_t n, uint8_t* out) {
   for (int64_t j = 0; j < n; j += kAmxPanel, out += kAmxPanel * amx_byte_depth(k)) {
-    pack_panel_bytes(b + j, row, k, std::min(kAmxPanel, n - j), out);
+    pack_panel_bytes<kOrder>(b + j, row, k, std::min(kAmxPanel, n - j), out);
   }
 }
+
+template void pack_amx_b_bytes<TileOrder::kWhole>(const uint8_t*, int64_t, int64_t, int64_t,
+                                                  uint8_t*);
+template void pack_amx_b_bytes<TileOrder::kRowsInTurn>(const uint8_t*, int64_t, int64_t, int64_t,
+                                                       uint8_t*);
 
 }  // namespace nef::cpu
 

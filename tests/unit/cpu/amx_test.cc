@@ -84,7 +84,7 @@ void check_fast(int64_t m, int64_t n, int64_t k, bool constant) {
 }
 
 TEST_F(Amx, FastStaysWithinTheBoundOfBfloat16) {
-  for (int64_t m : {1, 2, 15, 16, 17, 31, 32, 33, 48, 70, 129}) {
+  for (int64_t m : {1, 2, 3, 4, 5, 6, 15, 16, 17, 31, 32, 33, 48, 70, 129}) {
     for (int64_t n : {16, 17, 31, 32, 33, 48, 67}) {
       for (int64_t k : {16, 17, 31, 32, 33, 63, 100}) {
         check_fast(m, n, k, true);
@@ -398,7 +398,7 @@ void check_matmul_integer(int64_t m, int64_t n, int64_t k, nef_dtype ta, nef_dty
 TEST_P(Bytes, MatMulInteger) {
   for (nef_dtype ta : {NEF_UINT8, NEF_INT8}) {
     for (nef_dtype tb : {NEF_UINT8, NEF_INT8}) {
-      for (int64_t m : {1, 8, 16, 17, 33, 70}) {
+      for (int64_t m : {1, 2, 3, 4, 5, 7, 8, 16, 17, 33, 70}) {
         check_matmul_integer(m, 8, 64, ta, tb, false, false);
         check_matmul_integer(m, 33, 65, ta, tb, true, false);
         check_matmul_integer(m, 70, 200, ta, tb, true, true);
