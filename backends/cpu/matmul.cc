@@ -140,6 +140,9 @@ std::unique_ptr<Kernel> make_epilogue_region(const Region& region, std::string* 
   if (node.op == NEF_OP_CONV || node.op == NEF_OP_CONV_TRANSPOSE) {
     return make_conv_epilogue(region, why);
   }
+  if (node.op == NEF_OP_MATMUL_INTEGER || node.op == NEF_OP_QLINEAR_MATMUL) {
+    return make_viewed_quant_product(region, head, why);
+  }
   if (node.op != NEF_OP_MATMUL && node.op != NEF_OP_GEMM && node.op != NEF_OP_FUSED_MATMUL) {
     *why = "epilogue: op id " + std::to_string(node.op) + " is not a contraction";
     return nullptr;
@@ -150,7 +153,7 @@ std::unique_ptr<Kernel> make_epilogue_region(const Region& region, std::string* 
     return nullptr;
   }
   if (spec.viewed() && !reads_views(region, spec)) {
-    *why = "product: integers, and what narrow weights multiply, are not read in place";
+    *why = "product: wide integers, and what narrow weights multiply, are not read in place";
     return nullptr;
   }
   const int rows =

@@ -91,6 +91,9 @@ std::unique_ptr<Kernel> make_narrow_matmul(const Region& region, const MatmulSpe
 // float16 and bfloat16 by anything else.
 std::unique_ptr<Kernel> make_half_matmul(const Region& region, const MatmulSpec& spec);
 std::unique_ptr<Kernel> make_integer_matmul(const Region& region, const MatmulSpec& spec);
+// MatMulInteger or QLinearMatMul, behind the `head` transposes and slices that make its operands.
+std::unique_ptr<Kernel> make_viewed_quant_product(const Region& region, size_t head,
+                                                  std::string* why);
 
 std::unique_ptr<Kernel> make_einsum(const Region& region, std::string* why);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// MatMulInteger and QLinearMatMul. On AMX or VNNI, with a constant b, bytes are multiplied as they
-// are, and what the zero points bring is taken off the sums. Elsewhere both operands become int16
-// less their zero points, b column by column (once, when it is constant).
+// MatMulInteger and QLinearMatMul. On AMX or VNNI bytes are multiplied as they are, and what the
+// zero points bring is taken off the sums. Elsewhere both operands become int16 less their zero
+// points. A constant b is packed once.
 #include <algorithm>
 #include <cstring>
 
@@ -9,22 +9,33 @@
 #include "backends/cpu/gemm_tasks.h"
 #include "backends/cpu/gemm_values.h"
 #include "backends/cpu/int_dot.h"
-#include "backends/cpu/matmul_batched.h"
+#include "backends/cpu/matmul.h"
 #include "backends/cpu/norm_rows.h"
 #include "backends/cpu/quant.h"
+#include "backends/cpu/quant_round.h"
+#include "backends/cpu/transpose_kernels.h"
 
 namespace nef::cpu {
 namespace {
 
 constexpr int64_t kTaskRows = 32;
-constexpr int64_t kTaskWork = 128 * 1024;
 constexpr int64_t kAmxColumns = 8;  // fewer leave most of a tile empty
 constexpr int64_t kAmxRows = 256;   // of a task
 constexpr int64_t kAmxWork = 1024 * 1024;
+constexpr int64_t kScales = 256;  // of columns, that are float64 at a time
 
 struct ProductIds {
   bool quantized = false;  // QLinearMatMul
   int32_t a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero, y;
+
+  // What the operands of the product itself are, as they lie.
+  MatmulSpec spec() const {
+    MatmulSpec out;
+    out.a = a;
+    out.b = b;
+    out.out = y;
+    return out;
+  }
 };
 ProductIds ids_of(const Node& node) {
   const auto in = [&](size_t i) { return node.has_input(i) ? node.inputs[i] : -1; };
@@ -37,10 +48,14 @@ ProductIds ids_of(const Node& node) {
 
 class ProductPrepared final : public Prepared {
  public:
-  ProductPrepared(const ValueTable& table, const ProductIds& ids, const Tensor* constants)
-      : table_(table), ids_(ids), slots_(task_slots()) {
+  ProductPrepared(const MatmulValues& matmul, const ProductIds& ids, const Tensor* constants)
+      : table_(matmul.table()), matmul_(matmul), ids_(ids), slots_(task_slots()) {
+    const ValueTable& table = table_;
     const bool fixed_zero = ids.b_zero < 0 || table.constant(ids.b_zero);
-    if (!table.constant(ids.b) || !fixed_zero) return;
+    if (!table.constant(ids.b) || !fixed_zero) {
+      amx_ = amx_byte_ops();
+      return;
+    }
     const Sizes s = b_sizes(constants);
     if (s.n >= kAmxColumns) amx_ = amx_byte_ops();
     if (amx_ != nullptr) {
@@ -48,7 +63,11 @@ class ProductPrepared final : public Prepared {
       return;
     }
     packed_ = AlignedBuffer<int16_t>(s.matrices * s.n * s.depth);
-    for (int64_t i = 0; i < s.matrices * s.n; ++i) pack_column(constants, s, i, packed_.data());
+    for (int64_t i = 0; i < s.matrices * s.n; ++i) {
+      const int64_t matrix = i / s.n, j = i % s.n;
+      pack_column(constants, s, i, table.data(constants, ids.b), matrix * s.k * s.n + j, s.n,
+                  packed_.data());
+    }
   }
 
   uint64_t packed_bytes() const override {
@@ -56,30 +75,37 @@ class ProductPrepared final : public Prepared {
   }
   size_t scratch_bytes(const Tensor* values) const override {
     ScratchLayout layout;
-    carve(layout, product_shape(values), b_sizes(values));
+    carve(layout, matmul_.shape(values).m, b_sizes(values));
     return layout.used();
   }
 
   void launch(const Tensor* values, void* scratch) const override {
-    const MatmulShape shape = product_shape(values);
+    const MatmulPlaces places = matmul_.places(values);
+    const MatmulShape& shape = places.s;
     if (shape.batches * shape.m * shape.n == 0) return;
     const Sizes s = b_sizes(values);
     ScratchLayout layout(scratch);
-    const Pieces p = carve(layout, shape, s);
-    if (amx_ != nullptr) return run_on_amx(values, shape, s, p);
+    const Pieces p = carve(layout, shape.m, s);
+    if (amx_ != nullptr) {
+      if (amx_b_.data() != nullptr) return run_on_amx(values, places, s, p, amx_fixed_);
+      return run_on_amx(values, places, s, p, pack_for_amx(values, places, s, p));
+    }
     const int16_t* b = packed_.data();
     if (b == nullptr) {
-      parallel_for(s.matrices * s.n, std::max<int64_t>(1, kTaskWork / s.depth),
-                   [&](int64_t begin, int64_t end) {
-                     for (int64_t i = begin; i < end; ++i) pack_column(values, s, i, p.b);
-                   });
+      const int64_t across = ceil_div(s.n, kTaskRows);
+      run_tasks(slots_, s.matrices * across, [&](int64_t slot, int64_t task) {
+        const int64_t first = task % across * kTaskRows;
+        pack_columns(values, places, s, task / across, first, std::min(kTaskRows, s.n - first),
+                     p.lines + slot * kTaskRows * s.k, p.b);
+      });
       b = p.b;
     }
     const int64_t blocks = (shape.m + kTaskRows - 1) / kTaskRows;
     run_tasks(slots_, shape.batches * blocks, [&](int64_t slot, int64_t task) {
       const int64_t first = task % blocks * kTaskRows;
-      run_rows(values, shape, s, task / blocks, first, std::min(kTaskRows, shape.m - first), b,
-               p.a + slot * kTaskRows * s.depth, p.sums + slot * kTaskRows * s.n);
+      run_rows(values, places, s, task / blocks, first, std::min(kTaskRows, shape.m - first), b,
+               p.a + slot * kTaskRows * s.depth, p.lines + slot * kTaskRows * s.k,
+               p.sums + slot * kTaskRows * s.n);
     });
   }
 
@@ -89,14 +115,17 @@ class ProductPrepared final : public Prepared {
   };
   struct Pieces {
     int16_t *b, *a;
-    uint8_t* amx_a;
-    int32_t* sums;
+    uint8_t *amx_a, *amx_b, *lines;
+    int32_t *sums, *column_sums, *column_zeros;
+  };
+  // Packed matrices, and of each of their columns the sum and the zero point.
+  struct AmxB {
+    const uint8_t* packed = nullptr;
+    const int32_t *sums = nullptr, *zeros = nullptr;
+    bool moved = false;  // is a zero point not 0?
   };
 
-  MatmulShape product_shape(const Tensor* values) const {
-    return matmul_shape(values[ids_.a].dims, table_.rank(ids_.a), values[ids_.b].dims,
-                        table_.rank(ids_.b), false, false);
-  }
+  bool viewed() const { return matmul_.spec().viewed(); }
   Sizes b_sizes(const Tensor* values) const {
     const int64_t* dims = values[ids_.b].dims;
     const int rank = table_.rank(ids_.b);
@@ -105,17 +134,28 @@ class ProductPrepared final : public Prepared {
             std::max<int64_t>(int_dot_depth(k), kIntDotPad)};
   }
 
-  Pieces carve(ScratchLayout& layout, const MatmulShape& shape, const Sizes& s) const {
+  // Rows of A that do not lie densely are always packed: how far apart they are, a run knows.
+  bool packs_a(int64_t m, const Sizes& s) const { return viewed() || !amx_->reads_rows(m, s.k); }
+
+  // Of a slot's room for rows of A, or a panel of B, that do not lie as they are wanted.
+  int64_t line_bytes(const Sizes& s) const { return s.k * (viewed() ? kAmxRows : kAmxPanel); }
+
+  Pieces carve(ScratchLayout& layout, int64_t m, const Sizes& s) const {
     Pieces p{};
     if (amx_ != nullptr) {
-      if (!amx_->reads_rows(shape.m, s.k)) {
-        p.amx_a = layout.take<uint8_t>(slots_ * amx_a_bytes(kAmxRows, s.k));
+      if (packs_a(m, s)) p.amx_a = layout.take<uint8_t>(slots_ * amx_a_bytes(kAmxRows, s.k));
+      p.lines = layout.take<uint8_t>(slots_ * line_bytes(s));
+      if (amx_b_.data() == nullptr) {
+        p.amx_b = layout.take<uint8_t>(s.matrices * amx_b_bytes(s.k, s.n));
+        p.column_sums = layout.take<int32_t>(s.matrices * s.n);
+        p.column_zeros = layout.take<int32_t>(s.matrices * s.n);
       }
       if (ids_.quantized) p.sums = layout.take<int32_t>(slots_ * kAmxRows * s.n);
       return p;
     }
     if (packed_.data() == nullptr) p.b = layout.take<int16_t>(s.matrices * s.n * s.depth);
     p.a = layout.take<int16_t>(slots_ * kTaskRows * s.depth);
+    p.lines = layout.take<uint8_t>(slots_ * kTaskRows * s.k);
     p.sums = layout.take<int32_t>(slots_ * kTaskRows * s.n);
     return p;
   }
@@ -153,21 +193,57 @@ class ProductPrepared final : public Prepared {
     return zero_at(values, ids_.a_zero, 0, row, row_count(values));
   }
 
-  void pack_column(const Tensor* values, const Sizes& s, int64_t column, int16_t* out) const {
+  // Column `column` of all matrices, whose elements begin at b[first] and lie `step` apart.
+  void pack_column(const Tensor* values, const Sizes& s, int64_t column, const void* b,
+                   int64_t first, int64_t step, int16_t* out) const {
     const int64_t matrix = column / s.n, j = column % s.n;
     int16_t* row = out + column * s.depth;
-    widen_to_int16(table_.dtype(ids_.b), table_.data(values, ids_.b), matrix * s.k * s.n + j, s.n,
-                   s.k, zero_at(values, ids_.b_zero, matrix, j, s.n), row);
+    widen_to_int16(table_.dtype(ids_.b), b, first, step, s.k,
+                   zero_at(values, ids_.b_zero, matrix, j, s.n), row);
     std::fill(row + s.k, row + s.depth, int16_t{0});
   }
 
-  void run_rows(const Tensor* values, const MatmulShape& shape, const Sizes& s, int64_t batch,
-                int64_t first, int64_t rows, const int16_t* b, int16_t* a, int32_t* sums) const {
+  // `n` columns of a matrix from `first` on.
+  void pack_columns(const Tensor* values, const MatmulPlaces& places, const Sizes& s,
+                    int64_t matrix, int64_t first, int64_t n, uint8_t* lines, int16_t* out) const {
+    const uint8_t* src =
+        static_cast<const uint8_t*>(places.b) + places.b_matrix(matrix) + first * places.l.b_col;
+    const Lines x = dense_lines({src, places.l.b_col}, places.l.b_row, n, s.k, lines);
+    for (int64_t i = 0; i < n; ++i) {
+      pack_column(values, s, matrix * s.n + first + i, x.at, i * x.apart, 1, out);
+    }
+  }
+
+  // Lines of k bytes.
+  struct Lines {
+    const uint8_t* at;
+    int64_t apart;
+  };
+  // The same `n` lines, whose bytes are `step` apart, as they are where these are neighbours, else
+  // in `room`.
+  static Lines dense_lines(Lines x, int64_t step, int64_t n, int64_t k, uint8_t* room) {
+    if (step == 1) return x;
+    if (x.apart == 1) {
+      find_transpose(1)(x.at, step, room, k, n, k, false);
+      return {room, k};
+    }
+    for (int64_t i = 0; i < n; ++i) {
+      for (int64_t j = 0; j < k; ++j) room[i * k + j] = x.at[i * x.apart + j * step];
+    }
+    return {room, k};
+  }
+
+  void run_rows(const Tensor* values, const MatmulPlaces& places, const Sizes& s, int64_t batch,
+                int64_t first, int64_t rows, const int16_t* b, int16_t* a, uint8_t* lines,
+                int32_t* sums) const {
+    const MatmulShape& shape = places.s;
+    const uint8_t* src = static_cast<const uint8_t*>(places.a) +
+                         places.l.at(batch, places.l.a_step) + first * places.l.a_row;
+    const Lines x = dense_lines({src, places.l.a_row}, places.l.a_k, rows, s.k, lines);
     const int64_t ma = shape.a_matrix(batch), mb = shape.b_matrix(batch);
     for (int64_t i = 0; i < rows; ++i) {
       int16_t* row = a + i * s.depth;
-      widen_to_int16(table_.dtype(ids_.a), table_.data(values, ids_.a),
-                     (ma * shape.m + first + i) * s.k, 1, s.k,
+      widen_to_int16(table_.dtype(ids_.a), x.at, i * x.apart, 1, s.k,
                      a_zero_at(values, ma * shape.m + first + i), row);
       std::fill(row + s.k, row + s.depth, int16_t{0});
     }
@@ -185,45 +261,92 @@ class ProductPrepared final : public Prepared {
   // row's number among all of a.
   void quantize_rows(const Tensor* values, const Sizes& s, int64_t line, int64_t mb, int64_t rows,
                      int64_t col, int64_t n, const int32_t* sums, int64_t at) const {
-    const double y_scale = scale_at(values, ids_.y_scale, 0, 0, 1);
-    const int64_t zero = zero_at(values, ids_.y_zero, 0, 0, 1);
     const bool same = table_.count(values, ids_.b_scale) == 1;
-    for (int64_t i = 0; i < rows; ++i) {
-      const double sa = scale_at(values, ids_.a_scale, 0, line + i, row_count(values));
-      // Row by row with one factor, or element by element with one per column.
-      for (int64_t j = 0; j < n; j += same ? n : 1) {
-        const double factor = sa * scale_at(values, ids_.b_scale, mb, col + j, s.n) / y_scale;
-        store_quantized(table_.dtype(ids_.y), sums + i * n + j, same ? n : 1, factor, zero,
-                        values[ids_.y].data, at + i * s.n + j);
+    double b[kScales];
+    Requantization r;
+    r.b = b;
+    r.each = !same;
+    r.y = scale_at(values, ids_.y_scale, 0, 0, 1);
+    r.zero = static_cast<double>(zero_at(values, ids_.y_zero, 0, 0, 1));
+    for (int64_t j = 0; j < n; j += kScales) {
+      const int64_t some = std::min(kScales, n - j);
+      load_row(table_.dtype(ids_.b_scale), table_.data(values, ids_.b_scale),
+               place(values, ids_.b_scale, mb, col + j, s.n), same ? 1 : some, b);
+      for (int64_t i = 0; i < rows; ++i) {
+        r.a = scale_at(values, ids_.a_scale, 0, line + i, row_count(values));
+        quant_round_ops().requantize(table_.dtype(ids_.y), sums + i * n + j, some, r,
+                                     static_cast<uint8_t*>(values[ids_.y].data) + at + i * s.n + j);
       }
     }
   }
 
   // ---- AMX
 
-  const uint8_t* bytes(const Tensor* values, int32_t id) const {
-    return static_cast<const uint8_t*>(table_.data(values, id));
-  }
   bool is_signed(int32_t id) const { return table_.dtype(id) == NEF_INT8; }
-  static int32_t add_bytes(const uint8_t* x, int64_t step, int64_t n, bool is_signed) {
+  static int32_t add_bytes(const uint8_t* x, int64_t n, bool is_signed) {
     int32_t sum = 0;
-    for (int64_t i = 0; i < n; ++i) {
-      sum += is_signed ? static_cast<int8_t>(x[i * step]) : x[i * step];
-    }
+    for (int64_t i = 0; i < n; ++i) sum += is_signed ? static_cast<int8_t>(x[i]) : x[i];
     return sum;
+  }
+
+  // Where a matrix b lies: its elements are `row` apart along k and `col` along n.
+  struct Matrix {
+    const uint8_t* at;
+    int64_t row, col;
+  };
+  // A panel of B, n columns from `first` on: packed, by way of `room`, and summed up.
+  void pack_panel(const Matrix& b, int64_t first, int64_t n, int64_t k, uint8_t* room,
+                  uint8_t* packed, int32_t* sums) const {
+    const uint8_t* src = b.at + first * b.col;
+    std::memset(room, 0, static_cast<size_t>(k * kAmxPanel));
+    if (b.row == 1) {
+      find_transpose(1)(src, b.col, room, kAmxPanel, k, n, false);
+    } else {
+      for (int64_t p = 0; p < k; ++p) {
+        for (int64_t j = 0; j < n; ++j) room[p * kAmxPanel + j] = src[p * b.row + j * b.col];
+      }
+    }
+    int32_t all[kAmxPanel];
+    amx_->add_columns(room, k, is_signed(ids_.b), all);
+    std::copy_n(all, n, sums + first);
+    amx_->pack_b_bytes(room, kAmxPanel, k, n, packed + first * amx_byte_depth(k));
+  }
+  // The zero points of all columns; is one not 0?
+  bool column_zeros(const Tensor* values, const Sizes& s, int32_t* zeros) const {
+    bool moved = false;
+    for (int64_t i = 0; i < s.matrices * s.n; ++i) {
+      zeros[i] = static_cast<int32_t>(zero_at(values, ids_.b_zero, i / s.n, i % s.n, s.n));
+      moved = moved || zeros[i] != 0;
+    }
+    return moved;
   }
 
   void pack_for_amx(const Tensor* constants, const Sizes& s) {
     amx_b_ = AlignedBuffer<uint8_t>(s.matrices * amx_b_bytes(s.k, s.n));
+    column_sums_.resize(static_cast<size_t>(s.matrices * s.n));
+    column_zeros_.resize(column_sums_.size());
+    std::vector<uint8_t> room(static_cast<size_t>(s.k * kAmxPanel));
+    const auto* b = static_cast<const uint8_t*>(table_.data(constants, ids_.b));
     for (int64_t i = 0; i < s.matrices; ++i) {
-      const uint8_t* b = bytes(constants, ids_.b) + i * s.k * s.n;
-      amx_->pack_b_bytes(b, s.n, s.k, s.n, amx_b_.data() + i * amx_b_bytes(s.k, s.n));
-      for (int64_t j = 0; j < s.n; ++j) {
-        column_sums_.push_back(add_bytes(b + j, s.n, s.k, is_signed(ids_.b)));
-        column_zeros_.push_back(static_cast<int32_t>(zero_at(constants, ids_.b_zero, i, j, s.n)));
-        b_moved_ = b_moved_ || column_zeros_.back() != 0;
+      for (int64_t j = 0; j < s.n; j += kAmxPanel) {
+        pack_panel({b + i * s.k * s.n, s.n, 1}, j, std::min(kAmxPanel, s.n - j), s.k, room.data(),
+                   amx_b_.data() + i * amx_b_bytes(s.k, s.n), column_sums_.data() + i * s.n);
       }
     }
+    amx_fixed_ = {amx_b_.data(), column_sums_.data(), column_zeros_.data(),
+                  column_zeros(constants, s, column_zeros_.data())};
+  }
+  AmxB pack_for_amx(const Tensor* values, const MatmulPlaces& places, const Sizes& s,
+                    const Pieces& p) const {
+    const int64_t across = ceil_div(s.n, kAmxPanel);
+    run_tasks(slots_, s.matrices * across, [&](int64_t slot, int64_t task) {
+      const int64_t i = task / across, j = task % across * kAmxPanel;
+      const auto* b = static_cast<const uint8_t*>(places.b) + places.b_matrix(i);
+      pack_panel({b, places.l.b_row, places.l.b_col}, j, std::min(kAmxPanel, s.n - j), s.k,
+                 p.lines + slot * line_bytes(s), p.amx_b + i * amx_b_bytes(s.k, s.n),
+                 p.column_sums + i * s.n);
+    });
+    return {p.amx_b, p.column_sums, p.column_zeros, column_zeros(values, s, p.column_zeros)};
   }
 
   // Rows and columns of a task: rows are split first, as each task packs its rows of a.
@@ -241,8 +364,9 @@ class ProductPrepared final : public Prepared {
     return c;
   }
 
-  void run_on_amx(const Tensor* values, const MatmulShape& shape, const Sizes& s,
-                  const Pieces& p) const {
+  void run_on_amx(const Tensor* values, const MatmulPlaces& places, const Sizes& s, const Pieces& p,
+                  const AmxB& b) const {
+    const MatmulShape& shape = places.s;
     const Cut size = cut(shape, s);
     const int64_t down = ceil_div(shape.m, size.rows), across = ceil_div(s.n, size.cols);
     run_tasks(slots_, shape.batches * down * across, [&](int64_t slot, int64_t task) {
@@ -251,35 +375,38 @@ class ProductPrepared final : public Prepared {
       AmxByteBlock g;
       g.m = std::min(size.rows, shape.m - row);
       g.n = std::min(size.cols, s.n - col);
-      run_block_on_amx(values, shape, s, batch, row, col, g,
+      const uint8_t* src = static_cast<const uint8_t*>(places.a) +
+                           places.l.at(batch, places.l.a_step) + row * places.l.a_row;
+      const Lines x = dense_lines({src, places.l.a_row}, places.l.a_k, g.m, s.k,
+                                  p.lines + slot * line_bytes(s));
+      run_block_on_amx(values, shape, s, b, batch, row, col, g, x,
                        p.amx_a == nullptr ? nullptr : p.amx_a + slot * amx_a_bytes(kAmxRows, s.k),
                        ids_.quantized ? p.sums + slot * kAmxRows * s.n : nullptr);
     });
   }
 
-  // g.m rows and g.n columns of a batch's product.
+  // The rows `x` of A, g.m of them, and g.n columns of a batch's product.
   void run_block_on_amx(const Tensor* values, const MatmulShape& shape, const Sizes& s,
-                        int64_t batch, int64_t row, int64_t col, AmxByteBlock g, uint8_t* a,
-                        int32_t* sums) const {
+                        const AmxB& b, int64_t batch, int64_t row, int64_t col, AmxByteBlock g,
+                        const Lines& x, uint8_t* a, int32_t* sums) const {
     const int64_t line = shape.a_matrix(batch) * shape.m + row, mb = shape.b_matrix(batch);
     const int64_t at = (batch * shape.m + row) * s.n + col;
-    const uint8_t* src = bytes(values, ids_.a) + line * s.k;
     g.k = s.k;
-    if (amx_->reads_rows(shape.m, s.k)) {
-      g.a = src;
-      g.a_row = s.k;
-    } else {
-      amx_->pack_a_bytes(src, s.k, g.m, s.k, a);
+    if (packs_a(shape.m, s)) {
+      amx_->pack_a_bytes(x.at, x.apart, g.m, s.k, a);
       g.a = a;
+    } else {
+      g.a = x.at;
+      g.a_row = x.apart;
     }
-    g.b = amx_b_.data() + mb * amx_b_bytes(s.k, s.n) + col * amx_byte_depth(s.k);
+    g.b = b.packed + mb * amx_b_bytes(s.k, s.n) + col * amx_byte_depth(s.k);
     g.a_signed = is_signed(ids_.a);
     g.b_signed = is_signed(ids_.b);
     g.c = ids_.quantized ? sums : static_cast<int32_t*>(values[ids_.y].data) + at;
     g.ldc = ids_.quantized ? g.n : s.n;
     amx_->block_bytes(g);
-    for (int64_t i = 0; (b_moved_ || ids_.a_zero >= 0) && i < g.m; ++i) {
-      take_zeros_off(s, a_zero_at(values, line + i), src + i * s.k, mb * s.n + col, g.n,
+    for (int64_t i = 0; (b.moved || ids_.a_zero >= 0) && i < g.m; ++i) {
+      take_zeros_off(s, b, a_zero_at(values, line + i), x.at + i * x.apart, mb * s.n + col, g.n,
                      g.c + i * g.ldc);
     }
     if (ids_.quantized) quantize_rows(values, s, line, mb, g.m, col, g.n, sums, at);
@@ -287,80 +414,67 @@ class ProductPrepared final : public Prepared {
 
   // (a - za)(b - zb) = a b - za b - zb (a - za), summed along k; wraps. `first` counts the columns
   // of all matrices b.
-  void take_zeros_off(const Sizes& s, int64_t a_zero, const uint8_t* row, int64_t first, int64_t n,
-                      int32_t* c) const {
-    if (a_zero == 0 && !b_moved_) return;
+  void take_zeros_off(const Sizes& s, const AmxB& b, int64_t a_zero, const uint8_t* row,
+                      int64_t first, int64_t n, int32_t* c) const {
+    if (a_zero == 0 && !b.moved) return;
     uint32_t part = 0;
-    if (b_moved_) {
-      part = static_cast<uint32_t>(add_bytes(row, 1, s.k, is_signed(ids_.a))) -
+    if (b.moved) {
+      part = static_cast<uint32_t>(add_bytes(row, s.k, is_signed(ids_.a))) -
              static_cast<uint32_t>(a_zero) * static_cast<uint32_t>(s.k);
     }
-    amx_->take_zeros_off(n, static_cast<int32_t>(a_zero), column_sums_.data() + first,
-                         static_cast<int32_t>(part),
-                         b_moved_ ? column_zeros_.data() + first : nullptr, c);
+    amx_->take_zeros_off(n, static_cast<int32_t>(a_zero), b.sums + first,
+                         static_cast<int32_t>(part), b.moved ? b.zeros + first : nullptr, c);
   }
 
   ValueTable table_;
+  MatmulValues matmul_;
   ProductIds ids_;
   int64_t slots_;
   AlignedBuffer<int16_t> packed_;
   const AmxOps* amx_ = nullptr;
   AlignedBuffer<uint8_t> amx_b_;
-  std::vector<int32_t> column_sums_, column_zeros_;  // of every matrix b
-  bool b_moved_ = false;                             // is a zero of b not 0?
+  std::vector<int32_t> column_sums_, column_zeros_;
+  AmxB amx_fixed_;  // of a constant b: the three above
 };
 
 class ProductKernel final : public Kernel {
  public:
-  explicit ProductKernel(const Region& region) : table_(region), ids_(ids_of(region.nodes[0])) {}
+  ProductKernel(const Region& region, const ProductIds& ids, const MatmulSpec& spec)
+      : matmul_(ValueTable(region), spec), ids_(ids) {}
   const char* name() const override { return "quantised matmul"; }
   std::unique_ptr<Prepared> prepare(const Tensor* values) const override {
-    return std::make_unique<ProductPrepared>(table_, ids_, values);
+    return std::make_unique<ProductPrepared>(matmul_, ids_, values);
   }
 
  private:
-  ValueTable table_;
+  MatmulValues matmul_;
   ProductIds ids_;
 };
 
 std::unique_ptr<Kernel> make_product(const Region& region, std::string*) {
-  return std::make_unique<ProductKernel>(region);
+  const ProductIds ids = ids_of(region.nodes[0]);
+  return std::make_unique<ProductKernel>(region, ids, ids.spec());
 }
 
 }  // namespace
 
-void store_quantized(nef_dtype dtype, const int32_t* sums, int64_t n, double factor, int64_t zero,
-                     void* dst, int64_t offset) {
-  if (dtype == NEF_INT8) {
-    auto* y = static_cast<int8_t*>(dst) + offset;
-    for (int64_t i = 0; i < n; ++i) y[i] = quantize_one<int8_t>(sums[i] * factor, zero);
-    return;
+std::unique_ptr<Kernel> make_viewed_quant_product(const Region& region, size_t head,
+                                                  std::string* why) {
+  if (head + 1 < region.nodes.size()) {
+    *why = "quantised product: nothing is computed behind it";
+    return nullptr;
   }
-  auto* y = static_cast<uint8_t*>(dst) + offset;
-  for (int64_t i = 0; i < n; ++i) y[i] = quantize_one<uint8_t>(sums[i] * factor, zero);
-}
-
-void widen_to_int16(nef_dtype dtype, const void* src, int64_t offset, int64_t step, int64_t n,
-                    int64_t zero, int16_t* out) {
-  const auto z = static_cast<int16_t>(zero);
-  if (dtype == NEF_INT8) {
-    const auto* x = static_cast<const int8_t*>(src) + offset;
-    for (int64_t i = 0; i < n; ++i) out[i] = static_cast<int16_t>(x[i * step] - z);
-    return;
+  const ProductIds ids = ids_of(region.nodes[head]);
+  MatmulSpec spec = ids.spec();
+  if (!parse_view(region, head, spec.a, &spec.a_view, why) ||
+      !parse_view(region, head, spec.b, &spec.b_view, why)) {
+    return nullptr;
   }
-  const auto* x = static_cast<const uint8_t*>(src) + offset;
-  for (int64_t i = 0; i < n; ++i) out[i] = static_cast<int16_t>(x[i * step] - z);
+  return std::make_unique<ProductKernel>(region, ids, spec);
 }
 
 void register_quant_products() {
   for (nef_op op : {NEF_OP_MATMUL_INTEGER, NEF_OP_QLINEAR_MATMUL}) register_op(op, make_product);
-}
-
-void register_quant() {
-  register_quant_convert();
-  register_quant_products();
-  register_quant_conv();
-  register_matmul_nbits();
 }
 
 }  // namespace nef::cpu

@@ -99,6 +99,31 @@ void by_each(const float* x, int64_t n, const QuantStep& step, T* y) {
   quantize_from<true>(x, n, step, y);
 }
 
+template <class T>
+void requantize(const int32_t* HWY_RESTRICT sums, int64_t n, const Requantization& r,
+                T* HWY_RESTRICT y) {
+  const hn::CappedTag<double, 8> d;
+  const hn::Rebind<int32_t, decltype(d)> di;
+  const hn::Rebind<T, decltype(d)> dt;
+  const auto a = hn::Set(d, r.a), by = hn::Set(d, r.y), zero = hn::Set(d, r.zero);
+  const auto limit = hn::Set(d, 1024.0);  // beyond every zero point and integer of the type
+  const auto one = hn::Div(hn::Mul(a, hn::Set(d, *r.b)), by);
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  for (int64_t i = 0; i < n; i += lanes) {
+    const auto rest = static_cast<size_t>(HWY_MIN(lanes, n - i));
+    const auto factor = r.each ? hn::Div(hn::Mul(a, hn::LoadN(d, r.b + i, rest)), by) : one;
+    auto q = hn::Mul(hn::PromoteTo(d, hn::LoadN(di, sums + i, rest)), factor);
+    q = hn::IfThenZeroElse(hn::IsNaN(q), q);
+    q = hn::Max(hn::Neg(limit), hn::Min(q, limit));
+    const auto whole = hn::DemoteTo(di, hn::Add(hn::Round(q), zero));
+    hn::StoreN(hn::DemoteTo(dt, whole), dt, y + i, rest);
+  }
+}
+void requantize_to(nef_dtype to, const int32_t* sums, int64_t n, const Requantization& r, void* y) {
+  if (to == NEF_INT8) requantize(sums, n, r, static_cast<int8_t*>(y));
+  else requantize(sums, n, r, static_cast<uint8_t*>(y));
+}
+
 void range(const float* HWY_RESTRICT x, int64_t n, float* low, float* high) {
   const D d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -127,6 +152,7 @@ const QuantRoundOps& ops() {
                                       {by_one<int8_t>, by_each<int8_t>},
                                       {by_one<uint16_t>, by_each<uint16_t>},
                                       {by_one<int16_t>, by_each<int16_t>},
+                                      requantize_to,
                                       range};
   return table;
 }

@@ -23,6 +23,17 @@ struct QuantRound {
   // Each by its own.
   void (*by_each)(const float* x, int64_t n, const QuantStep& step, T* y);
 };
+
+// Sums times a * b / y, in float64, to the nearest whole number, + zero, saturated; NaN gives
+// `zero`.
+struct Requantization {
+  double a = 1;
+  const double* b = nullptr;  // one, or one for `each`
+  bool each = false;
+  double y = 1;
+  double zero = 0;
+};
+
 struct QuantRoundOps {
   QuantRound<uint8_t> to_uint8;
   QuantRound<int8_t> to_int8;
@@ -35,6 +46,9 @@ struct QuantRoundOps {
     else if constexpr (std::is_same_v<T, uint16_t>) return to_uint16;
     else return to_int16;
   }
+  // To int8 or uint8.
+  void (*requantize)(nef_dtype to, const int32_t* sums, int64_t n, const Requantization& r,
+                     void* y);
   // Smallest and largest element with 0 among them; NaN is left out.
   void (*range)(const float* x, int64_t n, float* low, float* high);
 };

@@ -33,18 +33,21 @@ class Views {
   Regions run() {
     for (uint32_t r = 0; r < in_.list.size(); ++r) {
       const NodeId head = product_of(r);
-      for (size_t i = 0; head != kNone && i < 2; ++i) grow(r, graph_.inputs(head)[i]);
+      if (head == kNone) continue;
+      grow(r, graph_.inputs(head)[0]);
+      grow(r, graph_.inputs(head)[graph_.op(head) == NEF_OP_QLINEAR_MATMUL ? 3 : 1]);
     }
     return collect();
   }
 
  private:
-  // The product of floats that a region begins with.
+  // The product, of floats or quantised numbers, that a region begins with.
   NodeId product_of(uint32_t r) const {
     const Region& region = in_.list[r];
     if (region.kind != NEF_REGION_SINGLE && region.kind != NEF_REGION_EPILOGUE) return kNone;
     for (NodeId n : in_.nodes_of(region)) {
       const nef_op op = graph_.op(n);
+      if (op == NEF_OP_MATMUL_INTEGER || op == NEF_OP_QLINEAR_MATMUL) return n;
       if (op != NEF_OP_MATMUL && op != NEF_OP_FUSED_MATMUL && op != NEF_OP_GEMM) continue;
       return ir::dtype_is_float(graph_.dtype(graph_.output(n))) ? n : kNone;
     }
@@ -128,8 +131,9 @@ class Views {
 }  // namespace
 
 Regions viewed_regions(const Graph& graph, Regions regions) {
-  const bool products = graph.may_have(NEF_OP_MATMUL) || graph.may_have(NEF_OP_FUSED_MATMUL) ||
-                        graph.may_have(NEF_OP_GEMM);
+  const nef_op all[] = {NEF_OP_MATMUL, NEF_OP_FUSED_MATMUL, NEF_OP_GEMM, NEF_OP_MATMUL_INTEGER,
+                        NEF_OP_QLINEAR_MATMUL};
+  const bool products = std::ranges::any_of(all, [&](nef_op op) { return graph.may_have(op); });
   const bool views = graph.may_have(NEF_OP_TRANSPOSE) || graph.may_have(NEF_OP_SLICE);
   return products && views ? Views(graph, regions).run() : regions;
 }

@@ -9,6 +9,9 @@ namespace nef::conformance {
 CaseList cases_for(nef_op op);
 // Fused regions of every kind.
 CaseList region_cases();
+// Of these: products of operands that are transposes and slices of what is given.
+void add_viewed_products(nef_dtype t, CaseList& out);
+void add_viewed_integers(CaseList& out);
 
 // By family; each adds the cases of an op it serves and returns whether it serves it.
 bool add_unary_cases(nef_op op, CaseList& out);

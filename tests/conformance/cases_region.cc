@@ -488,64 +488,6 @@ void add_sliced_rows(nef_dtype t, CaseList& out) {
   }
 }
 
-// Operands that are transposes and slices of what is given: [batch, rows, heads, size] by heads.
-struct Viewed {
-  int64_t batch, rows, heads, size, cols;
-};
-void add_viewed_products(nef_dtype t, CaseList& out) {
-  const bool narrow = t == NEF_FLOAT16 || t == NEF_BFLOAT16;
-  const auto turn = [](CaseBuilder& b, int32_t x, const Dims& perm) {
-    return b.node(NEF_OP_TRANSPOSE, {x},
-                  attrs(NEF_OP_TRANSPOSE).set_ints(NEF_TRANSPOSE_PERM, perm).build())[0];
-  };
-  const auto cut = [](CaseBuilder& b, int32_t x, int64_t begin, int64_t end, int64_t axis,
-                      int64_t step) {
-    const auto one = [&](int64_t v) {
-      return b.host(values(NEF_INT64, {1}, {static_cast<double>(v)}));
-    };
-    return b.node(NEF_OP_SLICE, {x, one(begin), one(end), one(axis), one(step)})[0];
-  };
-  for (const Viewed& v : {Viewed{2, 20, 3, 16, 24}, Viewed{2, 1, 3, 64, 33},
-                          Viewed{1, 150, 2, 32, 40}, Viewed{3, 7, 1, 5, 1}, Viewed{2, 4, 2, 0, 9},
-                          Viewed{0, 4, 2, 8, 9}, Viewed{1, 160, 2, 1600, 17}}) {
-    const Tolerance tolerance =
-        narrow ? Tolerance{1.5, 1} : Tolerance{4, 1 + static_cast<double>(v.size) / 4};
-    const std::string shape = dims_name({v.batch, v.rows, v.heads, v.size, v.cols});
-    const Tensor x = make(t, {v.batch, v.rows, v.heads, v.size}, Fill::Unit, 1);
-    CaseBuilder scores("view_scores_" + shape);
-    scores.node(
-        NEF_OP_MATMUL,
-        {turn(scores, scores.input(x), {0, 2, 1, 3}),
-         turn(scores, scores.input(make(t, {v.batch, v.cols, v.heads, v.size}, Fill::Unit, 2)),
-              {0, 2, 3, 1})});
-    out.push_back(finish(scores, NEF_REGION_EPILOGUE, tolerance));
-    CaseBuilder sums("view_sums_" + shape);
-    sums.node(NEF_OP_MATMUL,
-              {sums.input(make(t, {v.batch, v.heads, v.cols, v.rows}, Fill::Unit, 2)),
-               turn(sums, sums.input(x), {0, 2, 1, 3})});
-    out.push_back(finish(sums, NEF_REGION_EPILOGUE,
-                         narrow ? tolerance : Tolerance{4, 1 + double(v.rows) / 4}));
-    // One matrix for all, rows with and without the others of their batch between them, backwards.
-    for (const Dims& by : {Dims{0, -1, 1}, Dims{-1, 1000, 1}, Dims{-1, -1000, -1}}) {
-      CaseBuilder rows("view_rows_" + dims_name(by) + "_" + shape);
-      const int32_t y = rows.node(
-          NEF_OP_MATMUL, {cut(rows, rows.input(make(t, {v.batch, v.rows, v.size}, Fill::Unit, 1)),
-                              by[0], by[1], 1, by[2]),
-                          rows.input(make(t, {v.size, v.cols}, Fill::Unit, 2))})[0];
-      if (!narrow) rows.node(NEF_OP_ADD, {y, rows.input(make(t, {v.cols}, Fill::Unit, 3))});
-      out.push_back(finish(rows, NEF_REGION_EPILOGUE, tolerance));
-    }
-    CaseBuilder columns("view_columns_" + shape);
-    columns.node(
-        NEF_OP_FUSED_MATMUL,
-        {columns.input(make(t, {v.batch, v.heads, v.rows, v.size}, Fill::Unit, 1)),
-         cut(columns, columns.input(make(t, {v.batch, v.heads, v.cols + 5, v.size}, Fill::Unit, 2)),
-             3, v.cols + 3, 2, 1)},
-        attrs(NEF_OP_FUSED_MATMUL).set_int(NEF_FUSED_MATMUL_TRANS_B, 1).build());
-    out.push_back(finish(columns, NEF_REGION_EPILOGUE, tolerance));
-  }
-}
-
 }  // namespace
 
 CaseList region_cases() {
@@ -569,6 +511,7 @@ CaseList region_cases() {
     add_sliced_rows(t, out);
     add_viewed_products(t, out);
   }
+  add_viewed_integers(out);
   add_casts(out);
   return out;
 }

@@ -69,6 +69,18 @@ TEST_F(Views, ThatOthersReadStay) {
   EXPECT_EQ(regions(op(NEF_OP_RELU, {input({3})})).list.size(), 5u);
 }
 
+TEST_F(Views, OfQuantisedProductsJoin) {
+  const ValueId a = heads(input({2, 16, 4, 16}, NEF_INT8));
+  const ValueId b = heads(input({2, 16, 4, 8}, NEF_INT8));
+  const ValueId scale = input({}), zero = input({}, NEF_INT8);
+  EXPECT_EQ(
+      regions(op(NEF_OP_QLINEAR_MATMUL, {a, scale, zero, b, scale, zero, scale, zero})).list.size(),
+      1u);
+  const ValueId c = heads(input({2, 16, 4, 16}, NEF_UINT8));
+  const ValueId d = input({2, 4, 16, 8}, NEF_INT8);
+  EXPECT_EQ(regions(op(NEF_OP_MATMUL_INTEGER, {c, d})).list.size(), 2u);
+}
+
 TEST_F(Views, OfIntegersAndCutsOnlyARunKnowsStay) {
   const ValueId a = heads(input({2, 16, 4, 16}, NEF_INT32));
   EXPECT_EQ(regions(op(NEF_OP_MATMUL, {a, input({2, 4, 16, 8}, NEF_INT32)})).list.size(), 2u);
