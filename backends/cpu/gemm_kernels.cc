@@ -44,10 +44,16 @@ HWY_INLINE hn::Vec<D> load_b(D d, const BrainBits* b) {
   return widen<false>(d, hn::LoadU(hn::Rebind<uint16_t, D>(), &b->bits));
 }
 
+// Up to so many rows the processor itself runs far enough ahead of the products, and more slowly if
+// it is told what to fetch.
+constexpr int kUnhurried = HWY_MAX_BYTES == 64 ? 5 : 2;
+constexpr int64_t kAhead = 8192;  // bytes of B fetched ahead of more rows, where no others follow
+
 // One MR x 2-vector tile of C. The accumulators are named variables, not an array: arrays of
-// vectors spill, and sizeless vectors cannot be array elements. kPacked: A is [k][MR]. A cache line
-// behind `next` is fetched for every two steps of k, and where C is `far`, a row of the tile too:
-// stores to lines that are not there hold up the next tile.
+// vectors spill, and sizeless vectors cannot be array elements. kPacked: A is [k][MR]. Without a
+// `next`, B is read only once, and fetched well ahead; else a cache line behind `next` is fetched
+// for every two steps of k. Where C is `far`, a row of the tile is too: stores to lines that are
+// not there hold up the next tile.
 template <int MR, bool kPacked, class D, typename B, typename T = hn::TFromD<D>>
 HWY_NOINLINE void tile(D d, const T* HWY_RESTRICT a, int64_t a_row, int64_t a_k,
                        const B* HWY_RESTRICT b, const B* next, int64_t k, T* HWY_RESTRICT c,
@@ -55,6 +61,9 @@ HWY_NOINLINE void tile(D d, const T* HWY_RESTRICT a, int64_t a_row, int64_t a_k,
   using V = hn::Vec<D>;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   const T *row = c, *const end_row = far ? c + MR * ldc : c;
+  constexpr int64_t kLine = 64 / sizeof(B);
+  const int64_t fetched = next != nullptr ? kLine : std::max(kLine, 4 * lanes);
+  if (next == nullptr) next = b + kAhead / sizeof(B);
 #define NEF_DECLARE(i) V p##i = hn::Zero(d), q##i = hn::Zero(d);
   NEF_ROWS(NEF_DECLARE)
 #undef NEF_DECLARE
@@ -73,10 +82,12 @@ HWY_NOINLINE void tile(D d, const T* HWY_RESTRICT a, int64_t a_row, int64_t a_k,
     b += 2 * lanes;                    \
   }
   int64_t p = 0;
-  for (; p + 2 <= k; p += 2, next += 64 / sizeof(B)) {
-    hwy::Prefetch(b + 16 * lanes);
+  for (; p + 2 <= k; p += 2) {
+    if constexpr (MR > kUnhurried) hwy::Prefetch(b + 16 * lanes);
     NEF_STEP
-    __builtin_prefetch(next, 0, 2);
+    if constexpr (MR > kUnhurried) {
+      for (const B* end = next + fetched; next < end; next += kLine) __builtin_prefetch(next, 0, 2);
+    }
     if (row < end_row) {
       __builtin_prefetch(row, 1);
       __builtin_prefetch(row + 2 * lanes - 1, 1);
@@ -121,10 +132,6 @@ HWY_NOINLINE void tile_one_row(D d, const T* HWY_RESTRICT a, int64_t a_k, const 
   }
   int64_t i = 0;
   for (; i + 4 <= k; i += 4) {
-    hwy::Prefetch(b + 64 * lanes);
-    hwy::Prefetch(b + 66 * lanes);
-    hwy::Prefetch(b + 68 * lanes);
-    hwy::Prefetch(b + 70 * lanes);
     NEF_STEP(0) NEF_STEP(1) NEF_STEP(2) NEF_STEP(3) a += 4 * a_k;
     b += 8 * lanes;
   }
@@ -272,7 +279,7 @@ void block(const GemmBlock<T>& g) {
                                     : g.a + row * g.a_row + k0 * g.a_k;
           T* c = g.c + row * g.ldc + j;
           // The panel that follows is fetched meanwhile, a quarter of it by each row panel.
-          const T* next = b + nr * b_depth + (p - p0) * (depth * nr / 4);
+          const T* next = single ? nullptr : b + nr * b_depth + (p - p0) * (depth * nr / 4);
           const bool onto = g.accumulate || k0 > 0;
           if (cols == nr) {
             run_tile(rows, packed, a, g.a_row, g.a_k, b, next, depth, c, g.ldc, onto, far);
@@ -407,8 +414,7 @@ void narrow_rows(int64_t rows, const float* a, int64_t a_row, int64_t a_k, const
                  float* c, int64_t ldc) {
   const Tag<float> d;
   const auto* panel = static_cast<const B*>(b);
-  // What follows the panel is the next one.
-  const B* next = panel + k * 2 * static_cast<int64_t>(hn::Lanes(d));
+  const B* next = nullptr;
   if (rows == 1) return tile_one_row(d, a, a_k, panel, k, c, false);
   switch (rows) {
 #define NEF_CASE(i)                                                                      \
