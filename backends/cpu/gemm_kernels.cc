@@ -86,7 +86,11 @@ HWY_NOINLINE void tile(D d, const T* HWY_RESTRICT a, int64_t a_row, int64_t a_k,
     if constexpr (MR > kUnhurried) hwy::Prefetch(b + 16 * lanes);
     NEF_STEP
     if constexpr (MR > kUnhurried) {
-      for (const B* end = next + fetched; next < end; next += kLine) __builtin_prefetch(next, 0, 2);
+      __builtin_prefetch(next, 0, 2);
+      if (fetched > kLine) {
+        for (int64_t i = kLine; i < fetched; i += kLine) __builtin_prefetch(next + i, 0, 2);
+      }
+      next += fetched;
     }
     if (row < end_row) {
       __builtin_prefetch(row, 1);
