@@ -6,6 +6,9 @@
 #include <hwy/highway.h>
 #include <hwy/per_target.h>
 #include <unistd.h>
+#if HWY_ARCH_X86
+#include <cpuid.h>
+#endif
 
 #include <algorithm>
 #include <cstdlib>
@@ -50,6 +53,18 @@ int64_t target_by_name(const char* name) {
                                                "', expected one of " + target_names(HWY_TARGETS));
 }
 
+#if HWY_ARCH_X86
+// AMD's families of processors; 0 for those of others.
+unsigned amd_family() {
+  unsigned most = 0, vendor[3] = {}, a = 0, b = 0, c = 0, d = 0;
+  if (__get_cpuid(0, &most, &vendor[0], &vendor[2], &vendor[1]) == 0) return 0;
+  if (std::memcmp(vendor, "AuthenticAMD", sizeof vendor) != 0) return 0;
+  if (__get_cpuid(1, &a, &b, &c, &d) == 0) return 0;
+  const unsigned base = a >> 8 & 0xf, more = a >> 20 & 0xff;
+  return base == 0xf ? base + more : base;
+}
+#endif
+
 // "model name" of the first CPU; ARM kernels do not list one.
 std::string model_name() {
   std::ifstream info("/proc/cpuinfo");
@@ -74,6 +89,16 @@ double flops_per_core() {
 }
 
 }  // namespace
+
+bool reads_ahead_by_itself() {
+#if HWY_ARCH_X86
+  constexpr unsigned kZen3And4 = 0x19;
+  static const bool answer = amd_family() == kZen3And4;
+  return answer;
+#else
+  return false;
+#endif
+}
 
 void choose_target() {
   const char* forced = std::getenv("NEF_CPU_TARGET");

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "backends/cpu/broadcast.h"
+#include "backends/cpu/device.h"
 #include "backends/cpu/elementwise_program.h"
 #include "backends/cpu/kernel.h"
 #include "backends/cpu/operands.h"
@@ -15,6 +16,7 @@ constexpr size_t kArenaBytes = 64 * 1024;   // tiles of one thread, on its stack
 constexpr size_t kSlotBytes = 48 * 1024;    // of these, for the slots of the program
 constexpr int64_t kMaxTile = 512;           // elements
 constexpr int64_t kMaxLargeTile = 192;      // where they are fetched ahead, in small bursts
+constexpr int64_t kMaxUnfetchedTile = 96;   // where the processor does that by itself
 constexpr int64_t kMaxPeriod = 1024;        // longest row kept as a repeated pattern
 constexpr int64_t kRowTiling = 256;         // rows this long are tiled one by one
 constexpr double kChunkNanoseconds = 30e3;  // least work worth another thread
@@ -96,7 +98,7 @@ class Launch {
       dense += inputs_[i].access == Access::kDense;
     }
     plan_.large = static_cast<size_t>(count) * program_.output_size >= kStreamBytes;
-    plan_.tile = plan_.large && waits_for(dense) ? kMaxLargeTile : kMaxTile;
+    plan_.tile = plan_.large && waits_for(dense) ? large_tile() : kMaxTile;
     while (slots * round_up(static_cast<size_t>(plan_.tile) * program_.max_element_size, 64) >
            kSlotBytes) {
       plan_.tile /= 2;
@@ -115,6 +117,9 @@ class Launch {
   }
 
   static bool fetches(const TileStep& step) { return step.fetches; }
+  static int64_t large_tile() {
+    return reads_ahead_by_itself() ? kMaxUnfetchedTile : kMaxLargeTile;
+  }
 
   // Does the program compute less than it reads, and fetch that?
   bool waits_for(size_t inputs) const {
@@ -126,7 +131,7 @@ class Launch {
   // the processor.
   void plan_fetches() {
     const auto is_fetched = [this](size_t i) {
-      return plan_.large && inputs_[i].access == Access::kDense;
+      return plan_.large && inputs_[i].access == Access::kDense && !reads_ahead_by_itself();
     };
     size_t left = 0, input = 0;
     for (size_t i = 0; i < program_.inputs.size(); ++i) left += is_fetched(i);
