@@ -67,13 +67,18 @@ template <bool kShort> DEV void attend(const PrefillP& p) {
   __syncthreads();
   nef_let_next_begin();
   nef_wait();
+  // Few blocks read keys that are one tile, and all at one time.
+  const auto copy = [&](u32 to, const TileMap* map, i32 column, i64 row, i32 head, const Unit& u, u32 bar) {
+    if constexpr (kShort) copy_tile(to, map, column, i32(row), head, u.batch, bar, read_once_policy());
+    else copy_tile(to, map, column, i32(row), head, u.batch, bar);
+  };
   const auto bring_queries = [&](const Unit& u, i32 turn) {
     barrier_expect(q_full + 8 * turn, kOwn);
-    for (i32 c = 0; c < kPanels; ++c) copy_tile(qs + turn * kOwn + c * kQueries, &p.q, c * 64, i32(u.row0) + (kShort ? worker * 64 : 0), u.head, u.batch, q_full + 8 * turn);
+    for (i32 c = 0; c < kPanels; ++c) copy(qs + turn * kOwn + c * kQueries, &p.q, c * 64, u.row0 + (kShort ? worker * 64 : 0), u.head, u, q_full + 8 * turn);
   };
   const auto bring = [&](const TileMap* map, const Unit& u, u32 to, i32 j, u32 bar) {
     barrier_expect(bar, kTile);
-    for (i32 c = 0; c < kPanels; ++c) copy_tile(to + c * kPanel, map, c * 64, j, u.head / i32(p.group), u.batch, bar);
+    for (i32 c = 0; c < kPanels; ++c) copy(to + c * kPanel, map, c * 64, j, u.head / i32(p.group), u, bar);
   };
   if constexpr (kShort) {
     if (t == 0) {

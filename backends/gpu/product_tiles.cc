@@ -65,7 +65,7 @@ class ProductTiles : public Stage {
     columns_ = best_cut(rows < 0 ? kUnknownRows : rows, parts_, processors_);
     while (stages_ > 2 && shared_bytes() > shared_) --stages_;
     early_ = region.input(*parts_.product, 1).kind == NEF_VALUE_CONSTANT;
-    make_source();
+    make_source(rows > 0 && reads_once(rows));
   }
   // What the tail reads beside the product has its dtype, and at most one such tensor its shape.
   static bool serves(const Region& region, const ProductParts& parts, const DeviceInfo& device) {
@@ -120,7 +120,15 @@ class ProductTiles : public Stage {
            16;
   }
 
-  void make_source() {
+  // Are rows of a read at one time only, by all blocks that want them, and too many to stay in the
+  // L2 beside what is written?
+  bool reads_once(int64_t rows) const {
+    constexpr int64_t kMany = int64_t{16} << 20;  // bytes
+    const int64_t tiles = parts_up(rows, kRows * kCluster) * parts_up(parts_.n, columns_);
+    return tiles <= processors_ / kCluster && rows * parts_.k * 2 >= kMany;
+  }
+
+  void make_source(bool once) {
     std::string arguments, externals, bring, declare, first, second;
     int k = 0;
     for (size_t i = 0; i < text_.inputs.size(); ++i) {
@@ -152,6 +160,8 @@ class ProductTiles : public Stage {
                                        {"STAGES", std::to_string(stages_)},
                                        {"CLUSTER", std::to_string(kCluster)},
                                        {"SAME", same_ >= 0 ? "true" : "false"},
+                                       {"ONCE_A", once ? "true" : "false"},
+                                       {"ONCE_B", early_ ? "true" : "false"},
                                        {"EXTERNALS", externals},
                                        {"BRING", bring},
                                        {"DECLARE", declare},

@@ -28,11 +28,14 @@ struct Places { u32 ring, sums, full, empty, there, taken; };
 // One thread: rows of a and b for every step of the block's tiles.
 DEV void bring_tiles(const TilesP& p, const Places& at, i32 rank, i32 first_tile, i32 at_once) {
   const i32 tiles = i32(p.tiles), row_tiles = i32(p.row_tiles), steps = i32(p.steps);
+  // What nothing reads again shall not take the place of what is read again.
+  const u64 policy = read_once_policy();
   const auto bring_b = [&](u32 stage, i32 tile, i32 step) {
     const u32 bar = at.full + 8 * stage, to = at.ring + stage * (kA + kB) + kA;
     barrier_expect(bar, kA + kB);
     const i32 row = tile / row_tiles * kN;
     if (kCluster == 1) copy_tile(to, &p.b, step * 64, row, 0, 0, bar);
+    else if ($ONCE_B$) copy_shared_tile<kCluster>(to + rank * (kB / kCluster), &p.b, step * 64, row + rank * (kN / kCluster), bar, policy);
     else copy_shared_tile<kCluster>(to + rank * (kB / kCluster), &p.b, step * 64, row + rank * (kN / kCluster), bar);
   };
   // Constants are there before the kernel in front of this one is done.
@@ -51,7 +54,8 @@ DEV void bring_tiles(const TilesP& p, const Places& at, i32 rank, i32 first_tile
         barrier_wait(at.empty + 8 * stage, (s / kStages + 1) & 1u);
         bring_b(stage, tile, step);
       }
-      copy_tile(at.ring + stage * (kA + kB), &p.a, step * 64, row, 0, 0, at.full + 8 * stage);
+      if ($ONCE_A$) copy_tile(at.ring + stage * (kA + kB), &p.a, step * 64, row, 0, 0, at.full + 8 * stage, policy);
+      else copy_tile(at.ring + stage * (kA + kB), &p.a, step * 64, row, 0, 0, at.full + 8 * stage);
     }
   }
   // A block must not go while the other one may reach into its memory.

@@ -32,10 +32,19 @@ DEV void copy_tile(u32 to, const TileMap* map, i32 column, i32 row, i32 head, i3
   asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4, %5}], [%6];"
                ::"r"(to), "l"(map), "r"(column), "r"(row), "r"(head), "r"(batch), "r"(bar) : "memory");
 }
+// The same with a word about how long the L2 shall keep it.
+DEV void copy_tile(u32 to, const TileMap* map, i32 column, i32 row, i32 head, i32 batch, u32 bar, u64 policy) {
+  asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1, {%2, %3, %4, %5}], [%6], %7;"
+               ::"r"(to), "l"(map), "r"(column), "r"(row), "r"(head), "r"(batch), "r"(bar), "l"(policy) : "memory");
+}
 // A tile for all blocks of a cluster, and a block's word to one of them.
 template <i32 kCluster> DEV void copy_shared_tile(u32 to, const TileMap* map, i32 column, i32 row, u32 bar) {
   asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, {%2, %3, %4, %4}], [%5], %6;"
                ::"r"(to), "l"(map), "r"(column), "r"(row), "r"(0), "r"(bar), "h"(u16((1 << kCluster) - 1)) : "memory");
+}
+template <i32 kCluster> DEV void copy_shared_tile(u32 to, const TileMap* map, i32 column, i32 row, u32 bar, u64 policy) {
+  asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster.L2::cache_hint [%0], [%1, {%2, %3, %4, %4}], [%5], %6, %7;"
+               ::"r"(to), "l"(map), "r"(column), "r"(row), "r"(0), "r"(bar), "h"(u16((1 << kCluster) - 1)), "l"(policy) : "memory");
 }
 DEV void arrive_at(u32 bar, u32 rank) {
   asm volatile("{\n.reg .b32 there;\nmapa.shared::cluster.u32 there, %0, %1;\nmbarrier.arrive.shared::cluster.b64 _, [there];\n}"
