@@ -71,12 +71,12 @@ CUcontext CudaDevice::context() {
 }
 
 int64_t CudaDevice::enter() {
-  check(driver().context_push(context()), "cuCtxPushCurrent");
+  check(push_(context()), "cuCtxPushCurrent");
   return 0;
 }
 void CudaDevice::leave(int64_t) {
   CUcontext old = nullptr;
-  driver().context_pop(&old);
+  pop_(&old);
 }
 
 // ---- code

@@ -36,7 +36,10 @@ class CudaDevice : public gpu::DriverDevice {
   CUdevice device_ = 0;
   std::string gpu_arch_;
   std::mutex context_mutex_;
+  // What each call begins and ends with, side by side: caches are cold behind a wait.
   std::atomic<CUcontext> context_ = nullptr;
+  CUresult (*const push_)(CUcontext) = driver().context_push;
+  CUresult (*const pop_)(CUcontext*) = driver().context_pop;
   std::mutex dnn_mutex_;
   bool dnn_tried_ = false;
   std::unique_ptr<Dnn> dnn_;

@@ -58,10 +58,10 @@ inline thread_local const Stream* half_taken = nullptr;
 class Recording {
  public:
   virtual ~Recording() = default;
-  // Queues all of them.
-  virtual void launch(Stream& stream) = 0;
+  // Queues all of them on the default stream.
+  virtual void launch() = 0;
   // Blocks until that is done, whatever is queued behind it.
-  virtual void wait(Stream& stream) { stream.synchronize(); }
+  virtual void wait() = 0;
   // Copies to the host behind that, whatever is queued behind it.
   virtual void copy_to_host(void* dst, const void* src, size_t bytes) = 0;
   // Where its kernels note a fault.

@@ -13,14 +13,18 @@
 namespace nef::gpu {
 
 // Functions of a driver; results are 0 when all is well. Handles and addresses are pointers.
-struct DriverCalls {
+struct alignas(64) DriverCalls {
+  // Those of each replayed run, whose caches are cold, in one line.
+  int (*graph_launch)(void*, void*) = nullptr;
+  int (*event_record)(void*, void*) = nullptr;
+  int (*stream_wait)(void*, void*, unsigned) = nullptr;
+  int (*to_host)(void*, void*, size_t, void*) = nullptr;
+  int (*stream_synchronize)(void*) = nullptr;
+  int (*event_synchronize)(void*) = nullptr;
+
   int (*stream_create)(void**, unsigned) = nullptr;
   int (*stream_destroy)(void*) = nullptr;
-  int (*stream_synchronize)(void*) = nullptr;
-  int (*stream_wait)(void*, void*, unsigned) = nullptr;
   int (*event_create)(void**, unsigned) = nullptr;
-  int (*event_record)(void*, void*) = nullptr;
-  int (*event_synchronize)(void*) = nullptr;
   int (*pool_create)(void**, const void*) = nullptr;
   int (*pool_set)(void*, int, void*) = nullptr;
   int (*pool_get)(void*, int, void*) = nullptr;
@@ -32,7 +36,6 @@ struct DriverCalls {
   int (*host_free)(void*) = nullptr;
   int (*host_pointer)(void**, void*, unsigned) = nullptr;
   int (*to_device)(void*, const void*, size_t, void*) = nullptr;
-  int (*to_host)(void*, void*, size_t, void*) = nullptr;
   int (*on_device)(void*, void*, size_t, void*) = nullptr;
   int (*module_load)(void**, const void*) = nullptr;
   int (*module_unload)(void*) = nullptr;
@@ -40,7 +43,6 @@ struct DriverCalls {
   int (*capture_begin)(void*, int) = nullptr;
   int (*capture_end)(void*, void**) = nullptr;
   int (*graph_instantiate)(void**, void*, unsigned long long) = nullptr;
-  int (*graph_launch)(void*, void*) = nullptr;
   int (*graph_free)(void*) = nullptr;
   int (*graph_exec_free)(void*) = nullptr;
 };
@@ -196,16 +198,16 @@ class DriverDevice : public Device {
   void stage_out(char* dst, char* src, size_t bytes, void* stream);
 
   const DriverCalls& calls_;
+  PinnedRanges& pinned_;
+  std::vector<Outlet> outlets_;  // spare ones
   std::mutex mutex_;
   void* pool_ = nullptr;
   std::unique_ptr<DriverStream> stream_;
   std::atomic<Stream*> default_ = nullptr;  // that, once it is there
   std::mutex stream_mutex_, staging_mutex_;
   Staging staging_;
-  PinnedRanges& pinned_;
   std::vector<Fault*> faults_;
-  std::vector<Outlet> outlets_;  // spare ones
-  std::vector<void*> events_;    // spare ones
+  std::vector<void*> events_;  // spare ones
   // Those of recordings: the graph that a stream captures keeps its events, and CUDA's driver
   // crashes when another thread records one of them meanwhile.
   std::vector<void*> recording_events_;

@@ -31,7 +31,10 @@ class DriverRecording : public Recording {
  public:
   // Takes the graph. The device is current.
   DriverRecording(DriverDevice& device, void* graph, std::unique_ptr<FaultPlace> fault)
-      : device_(device), fault_(std::move(fault)), done_(device.take_event()) {
+      : device_(device),
+        stream_(static_cast<DriverStream&>(device.default_stream()).get()),
+        done_(device.take_event()),
+        fault_(std::move(fault)) {
     const int result = device.calls().graph_instantiate(&exec_, graph, 0);
     device.calls().graph_free(graph);
     if (result != 0) device.give_event(done_);
@@ -49,13 +52,13 @@ class DriverRecording : public Recording {
   DriverRecording(const DriverRecording&) = delete;
   DriverRecording& operator=(const DriverRecording&) = delete;
 
-  void launch(Stream& stream) override {
+  void launch() override {
     const DriverDevice::Current current(device_);
-    void* to = static_cast<DriverStream&>(stream).get();
-    device_.check(device_.calls().graph_launch(exec_, to), "launching a graph");
-    device_.check(device_.calls().event_record(done_, to), "launching a graph");
+    const DriverCalls& calls = device_.calls();
+    device_.check(calls.graph_launch(exec_, stream_), "launching a graph");
+    device_.check(calls.event_record(done_, stream_), "launching a graph");
   }
-  void wait(Stream&) override {
+  void wait() override {
     const DriverDevice::Current current(device_);
     device_.check(device_.calls().event_synchronize(done_), "waiting for a graph");
   }
@@ -67,9 +70,10 @@ class DriverRecording : public Recording {
 
  private:
   DriverDevice& device_;
-  const std::unique_ptr<FaultPlace> fault_;
-  void* const done_;  // an event behind the last launch
+  void* const stream_;  // the default one
+  void* const done_;    // an event behind the last launch
   void* exec_ = nullptr;
+  const std::unique_ptr<FaultPlace> fault_;
 };
 
 }  // namespace

@@ -443,10 +443,9 @@ nef_code launch(nef_backend_prepared* prepared, nef_backend_stream* stream,
 nef_code replay(nef_backend_recording* recording, nef_backend_error* err) {
   return guarded(err, [&] {
     const Replay& r = *own(recording);
-    Stream& stream = r.station.device.default_stream();
-    r.recording->launch(stream);
+    r.recording->launch();
     if (r.faulting == nullptr) return;
-    r.recording->wait(stream);
+    r.recording->wait();
     throw_fault(r.recording->fault(), r.faulting);
   });
 }

@@ -136,7 +136,8 @@ void Recorded::abandon() {
 }
 
 void Recorded::replay() const {
-  char message[kMessageBytes] = "";
+  char message[kMessageBytes];  // not filled: caches are cold in a run behind a wait
+  message[0] = '\0';
   nef_backend_error err{message, sizeof message};
   const auto lock = device_->lock();
   const nef_code code = device_->backend->replay(handle_, &err);
@@ -146,7 +147,8 @@ void Recorded::replay() const {
 bool Recorded::copy(void* dst, const void* src, size_t bytes) const {
   const nef_backend& backend = *device_->backend;
   if (backend.replay_copy == nullptr) return false;
-  char message[kMessageBytes] = "";
+  char message[kMessageBytes];  // not filled: caches are cold in a run behind a wait
+  message[0] = '\0';
   nef_backend_error err{message, sizeof message};
   const auto lock = device_->lock();
   const nef_code code = backend.replay_copy(handle_, dst, src, bytes, &err);

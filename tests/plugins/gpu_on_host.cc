@@ -276,9 +276,10 @@ class HostDevice : public Device {
    public:
     HostRecording(Work work, std::unique_ptr<Fault> fault)
         : work_(std::move(work)), fault_(std::move(fault)) {}
-    void launch(Stream&) override {
+    void launch() override {
       for (const auto& w : work_) w();
     }
+    void wait() override {}
     void copy_to_host(void* dst, const void* src, size_t bytes) override {
       ++nef_test_replay_copies;
       std::memcpy(dst, src, bytes);

@@ -207,7 +207,7 @@ TEST(Driver, ResultsOfAReplayWaitForNothingBehindIt) {
   Stream& launches = device.default_stream();
   device.record();
   const auto recording = device.recorded();
-  recording->launch(launches);
+  recording->launch();
   EXPECT_EQ(recorded_on, static_cast<DriverStream&>(launches).get());
   void* const behind_replay = recorded_last;
   const auto side = device.make_stream();
