@@ -12,6 +12,8 @@
 
 #include <cstring>
 
+#include "backends/cpu/device.h"
+
 namespace nef::cpu {
 // GCC takes the undefined registers of its own intrinsics for a fault of ours.
 #ifndef __clang__
@@ -29,10 +31,10 @@ constexpr int64_t kRows = 8;                   // at a time: with two vectors ea
 constexpr int64_t kResidentBytes = 512 << 10;  // of B that stay in L2
 constexpr int64_t kFarBytes = 512 << 10;       // of C, from which on its lines are fetched ahead
 constexpr int64_t kGroup = 2048;               // most columns of a group
-// Up to so many rows the processor itself runs far enough ahead of the products, and more slowly if
-// it is told what to fetch.
+// Up to so many rows some processors run far enough ahead of the products by themselves, and more
+// slowly if they are told what to fetch.
 constexpr int kUnhurried = 5;
-constexpr int64_t kAhead = 8192;  // bytes of B fetched ahead of more rows
+constexpr int64_t kAhead = 8192;  // bytes of B that others, and more rows, ask for ahead
 
 // A product, whatever its elements: rows and columns of `depth` bytes.
 struct Problem {
@@ -180,11 +182,11 @@ template <class Kind, int kCount>
 #define NEF_DECLARE(i) auto p##i = Kind::zero(), q##i = Kind::zero();
   NEF_EACH(NEF_DECLARE)
   const int64_t a_row = g.a_row, a_step = g.a_step;
+  const bool asks = kCount > kUnhurried || !reads_ahead_by_itself();
   for (int64_t at = 0; at < g.depth; at += kRowBytes, a += a_step) {
     for (int64_t step = 0; step < kSteps; step += kSums, b += kSums * kPairBytes) {
-      if constexpr (kCount > kUnhurried) {
-        _mm_prefetch(b + kAhead, _MM_HINT_T1);
-        _mm_prefetch(b + kAhead + kRowBytes, _MM_HINT_T1);
+      for (int64_t i = 0; asks && i < 2 * kSums; ++i) {
+        _mm_prefetch(b + kAhead + i * kRowBytes, _MM_HINT_T1);
       }
 #define NEF_LOAD(i)                                               \
   __m512i low##i = {}, high##i = {};                              \

@@ -8,8 +8,8 @@
 namespace nef::cpu {
 namespace {
 
-constexpr int64_t kTaskWork = 256 * 1024;         // multiply-adds that outweigh handing out a task
-constexpr int64_t kWakingWork = 2 * 1024 * 1024;  // and waking a thread
+constexpr int64_t kTaskWork = 256 * 1024;     // multiply-adds that outweigh handing out a task
+constexpr int64_t kWakingWork = 1536 * 1024;  // and waking a thread
 // Long tasks are cut once more: a thread that was held up shall not leave the others waiting.
 constexpr int64_t kTasksPerSlot = 4, kMostTasksPerSlot = 8;
 constexpr int64_t kLongTaskWork = 32 * 1024 * 1024;
