@@ -138,7 +138,10 @@ class ProductPrepared final : public Prepared {
   bool packs_a(int64_t m, const Sizes& s) const { return viewed() || !amx_->reads_rows(m, s.k); }
 
   // Of a slot's room for rows of A, or a panel of B, that do not lie as they are wanted.
-  int64_t line_bytes(const Sizes& s) const { return s.k * (viewed() ? kAmxRows : kAmxPanel); }
+  int64_t line_bytes(const Sizes& s) const {
+    if (viewed()) return s.k * kAmxRows;
+    return amx_b_.data() == nullptr ? s.k * kAmxPanel : 0;
+  }
 
   Pieces carve(ScratchLayout& layout, int64_t m, const Sizes& s) const {
     Pieces p{};
