@@ -134,8 +134,11 @@ class ProductPrepared final : public Prepared {
             std::max<int64_t>(int_dot_depth(k), kIntDotPad)};
   }
 
-  // Rows of A that do not lie densely are always packed: how far apart they are, a run knows.
-  bool packs_a(int64_t m, const Sizes& s) const { return viewed() || !amx_->reads_rows(m, s.k); }
+  // Rows of A that do not lie densely are always packed: how far apart they are, a run knows. So
+  // are rows of nothing, as kernels read at least one step of them.
+  bool packs_a(int64_t m, const Sizes& s) const {
+    return s.k == 0 || viewed() || !amx_->reads_rows(m, s.k);
+  }
 
   // Of a slot's room for rows of A, or a panel of B, that do not lie as they are wanted.
   int64_t line_bytes(const Sizes& s) const {
@@ -328,7 +331,7 @@ class ProductPrepared final : public Prepared {
     amx_b_ = AlignedBuffer<uint8_t>(s.matrices * amx_b_bytes(s.k, s.n));
     column_sums_.resize(static_cast<size_t>(s.matrices * s.n));
     column_zeros_.resize(column_sums_.size());
-    std::vector<uint8_t> room(static_cast<size_t>(s.k * kAmxPanel));
+    std::vector<uint8_t> room(static_cast<size_t>(std::max<int64_t>(s.k, 1) * kAmxPanel));
     const auto* b = static_cast<const uint8_t*>(table_.data(constants, ids_.b));
     for (int64_t i = 0; i < s.matrices; ++i) {
       for (int64_t j = 0; j < s.n; j += kAmxPanel) {
