@@ -92,8 +92,8 @@ double flops_per_core() {
 
 bool reads_ahead_by_itself() {
 #if HWY_ARCH_X86
-  constexpr unsigned kZen3And4 = 0x19;
-  static const bool answer = amd_family() == kZen3And4;
+  constexpr unsigned kFamilyOfZen4 = 0x19;
+  static const bool answer = amd_family() == kFamilyOfZen4;
   return answer;
 #else
   return false;

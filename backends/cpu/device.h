@@ -9,9 +9,9 @@ namespace nef::cpu {
 // BackendError when that name is unknown or this CPU lacks it.
 void choose_target();
 
-// Is it best to leave all reading ahead to the processor? On AMD's Zen 3 and 4, where asking for
-// lines of several streams ahead takes a fifth to twice the time; on Zen 5 it is the other way
-// round.
+// Is it best to leave all reading ahead to the processor? On AMD's family 25: on a Zen 4, asking
+// for lines of several streams ahead takes a fifth more to twice the time (Zen 3, of the same
+// family, was not measured). On Zen 5 it is the other way round.
 bool reads_ahead_by_itself();
 
 // The CPU as a device. Its strings live as long as the process.

@@ -71,7 +71,8 @@ class ProductPrepared final : public Prepared {
   }
 
   uint64_t packed_bytes() const override {
-    return packed_.bytes() + amx_b_.bytes() + column_sums_.size() * sizeof(int32_t);
+    return packed_.bytes() + amx_b_.bytes() +
+           (column_sums_.size() + column_zeros_.size()) * sizeof(int32_t);
   }
   size_t scratch_bytes(const Tensor* values) const override {
     ScratchLayout layout;
@@ -289,9 +290,12 @@ class ProductPrepared final : public Prepared {
   // ---- AMX
 
   bool is_signed(int32_t id) const { return table_.dtype(id) == NEF_INT8; }
-  static int32_t add_bytes(const uint8_t* x, int64_t n, bool is_signed) {
-    int32_t sum = 0;
-    for (int64_t i = 0; i < n; ++i) sum += is_signed ? static_cast<int8_t>(x[i]) : x[i];
+  // Wraps.
+  static uint32_t add_bytes(const uint8_t* x, int64_t n, bool is_signed) {
+    uint32_t sum = 0;
+    for (int64_t i = 0; i < n; ++i) {
+      sum += static_cast<uint32_t>(is_signed ? static_cast<int8_t>(x[i]) : x[i]);
+    }
     return sum;
   }
 
@@ -425,7 +429,7 @@ class ProductPrepared final : public Prepared {
     if (a_zero == 0 && !b.moved) return;
     uint32_t part = 0;
     if (b.moved) {
-      part = static_cast<uint32_t>(add_bytes(row, s.k, is_signed(ids_.a))) -
+      part = add_bytes(row, s.k, is_signed(ids_.a)) -
              static_cast<uint32_t>(a_zero) * static_cast<uint32_t>(s.k);
     }
     amx_->take_zeros_off(n, static_cast<int32_t>(a_zero), b.sums + first,
