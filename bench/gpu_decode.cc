@@ -119,15 +119,21 @@ class Suite {
     const Stack stack(options);
     nef::bench::Program program(stack, "gpu");
     program.seconds(10);
-    const nef::bench::HostTimes times;
+    using Times = nef::bench::HostTimes;
     std::vector<double> host, launches, queued;
+    Times::time_waits();
     for (int i = 0; i < 200; ++i) {
-      times.reset();
+      Times::reset();
       const double begin = nef::bench::now();
       program.step();
-      host.push_back(nef::bench::now() - begin - times.waited());
-      launches.push_back(times.launched());
-      queued.push_back(times.queued());
+      host.push_back(nef::bench::now() - begin - Times::waited());
+    }
+    Times::time_launches();
+    for (int i = 0; i < 200; ++i) {
+      Times::reset();
+      program.step();
+      launches.push_back(Times::launched());
+      queued.push_back(Times::queued());
     }
     char note[128];
     std::snprintf(

@@ -163,9 +163,9 @@ void launch_copy(const Run& run, Module& module, const Walk& walk, char* dst, co
 }
 
 // Another launch may have read what lay there before, so it is read as it is now.
-constexpr const char* kCopyFromHost = R"device(
+constexpr const char* kHostCopy = R"device(
 struct P { u8* to; const u8* from; i64 bytes; };
-NEF_KERNEL(copy_from_host, P) {
+NEF_KERNEL(host_copy, P) {
   const i64 words = ((u64(p.to) | u64(p.from)) & 7) == 0 ? p.bytes / 8 : 0;
   for (i64 i = thread_id(); i < words; i += thread_count()) ((u64*)p.to)[i] = ((const volatile u64*)p.from)[i];
   for (i64 i = 8 * words + thread_id(); i < p.bytes; i += thread_count()) p.to[i] = ((const volatile u8*)p.from)[i];
@@ -174,7 +174,7 @@ NEF_KERNEL(copy_from_host, P) {
 
 }  // namespace
 
-std::string host_copy_source() { return kCopyFromHost; }
+std::string host_copy_source() { return kHostCopy; }
 
 void launch_host_copy(Device& device, Module& module, void* dst, const void* src, size_t bytes) {
   half_taken = nullptr;
@@ -184,7 +184,7 @@ void launch_host_copy(Device& device, Module& module, void* dst, const void* src
   device.launch(host_copy_function(module), grid_for((n + 7) / 8), p.data(), p.bytes(),
                 device.default_stream());
 }
-void* host_copy_function(Module& module) { return module.function("copy_from_host"); }
+void* host_copy_function(Module& module) { return module.function("host_copy"); }
 
 std::string strided_copy_source(size_t size) { return fill(kCopy, {{"T", raw_type(size)}}); }
 

@@ -249,9 +249,9 @@ class Plan {
   bool may_fault_ = false;
 };
 
-// A copy from memory of `host_alloc` as a kernel of the default stream, which a recording launches
-// in half the time that a copy of the driver's takes it. A module's function is there once it has
-// been asked for; while a thread records is too late for that.
+// A copy from or to memory of `host_alloc` as a kernel of the default stream, which a recording
+// launches in half the time that a copy of the driver's takes it. A module's function is there once
+// it has been asked for; while a thread records is too late for that.
 std::string host_copy_source();
 void* host_copy_function(Module& module);
 void launch_host_copy(Device& device, Module& module, void* dst, const void* src, size_t bytes);

@@ -453,6 +453,9 @@ nef_code replay_copy(nef_backend_recording* recording, void* dst, const void* sr
                      nef_backend_error* err) {
   return guarded(err, [&] { own(recording)->recording->copy_to_host(dst, src, bytes); });
 }
+nef_code replay_wait(nef_backend_recording* recording, nef_backend_error* err) {
+  return guarded(err, [&] { own(recording)->recording->wait(); });
+}
 // It may still be running.
 void recording_free(nef_backend_recording* recording) {
   Replay* r = own(recording);
@@ -482,6 +485,7 @@ void add_common_entries(nef_backend& t) {
   t.stream_synchronize = stream_synchronize;
   t.replay = replay;
   t.replay_copy = replay_copy;
+  t.replay_wait = replay_wait;
   t.recording_free = recording_free;
 }
 

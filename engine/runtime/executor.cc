@@ -47,7 +47,7 @@ Everyone& everyone() {
 Executor::Executor(std::shared_ptr<const compile::Program> program)
     : program_(std::move(program)),
       layout_(*program_),
-      inputs_to_stage_(find_staged_inputs(*program_)),
+      copies_to_stage_(find_staged_copies(*program_)),
       link_(find_link(*program_)) {
   idle_.reserve(kMaxIdleFrames);  // give_back must not allocate
   patches_.resize(layout_.levels());
@@ -211,11 +211,14 @@ void Executor::note_copy(const Frame& frame, uint32_t index) const {
   const Step& step = program_->steps[index];
   const nef_backend_tensor* values = frame.tensors.data() + step.first_value;
   const plan::Device& device = *program_->devices[step.device];
+  const auto copy = std::ranges::lower_bound(frame.staged, index, {}, &StagedCopy::step);
+  void* const staged = static_cast<char*>(frame.staging.data) + copy->offset;
   char message[kMessageBytes] = "";
   nef_backend_error err{message, sizeof message};
   const auto lock = device.lock();
-  const nef_code code = device.backend->record_copy(device.index, values[1].data, values[0].data,
-                                                    copied_bytes(frame, step), &err);
+  const nef_code code =
+      device.backend->record_copy(device.index, copy->out ? staged : values[1].data,
+                                  copy->out ? values[0].data : staged, copy->bytes, &err);
   if (code != NEF_OK) fail(code, "copy", cat(device.name, ": ", message));
 }
 
@@ -228,9 +231,22 @@ void Executor::run_sequence(Frame& frame, const Sequence& steps, Recorded& recor
   frame.replayed = nullptr;
   if (recorded.run(device, steps, note)) {
     frame.replayed = &recorded;
-    return;
+    return take_noted_outputs(frame, steps, recorded);
   }
   for (uint32_t s = steps.begin; s < steps.end; ++s) run_step(frame, s);
+}
+
+// What a replay has brought to the host, into memory of the outputs.
+void Executor::take_noted_outputs(const Frame& frame, const Sequence& steps,
+                                  const Recorded& recorded) const {
+  bool there = false;
+  for (const StagedCopy& c : frame.staged) {
+    if (!c.out || c.step < steps.begin || c.step >= steps.end) continue;
+    if (!there) recorded.wait();
+    there = true;
+    std::memcpy(frame.tensors[c.tensor].data,
+                static_cast<const char*>(frame.staging.data) + c.offset, c.bytes);
+  }
 }
 
 // Nothing on a device: a copy to the host, or a launch there.
@@ -413,7 +429,8 @@ void Executor::patch(const Run& run, Level level) const {
     run.frame.tensors[p.tensor].data = const_cast<void*>(run.inputs[p.index].data);
   }
   if (level == 0) {
-    for (const StagedInput& s : run.frame.staged) {
+    for (const StagedCopy& s : run.frame.staged) {
+      if (s.out) continue;
       char* to = static_cast<char*>(run.frame.staging.data) + s.offset;
       std::memcpy(to, run.inputs[s.index].data, s.bytes);
       run.frame.tensors[s.tensor].data = to;

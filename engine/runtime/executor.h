@@ -92,7 +92,7 @@ class Executor {
     std::vector<void*> scratch;                         // per step
     std::vector<std::shared_ptr<ir::Buffer>> held;      // per Held slot; dropped when a run ends
     std::map<uint32_t, BlockState> blocks;              // by step
-    std::vector<StagedInput> staged;                    // those that fit, in `staging`
+    std::vector<StagedCopy> staged;                     // those that fit, in `staging`
     Arena staging;
     std::vector<Sequence> sequences;
     std::vector<Recorded> recorded;      // per sequence, of these arenas
@@ -118,7 +118,7 @@ class Executor {
   void give_back(std::unique_ptr<Frame> frame);
   static void check_budget(const Binding& binding, const RunControl& control);
   void reserve(Frame& frame, Level level, const RunControl& control) const;
-  void stage_inputs(Frame& frame, const RunControl& control) const;
+  void stage_copies(Frame& frame, const RunControl& control) const;
   void fill(Frame& frame, Level level) const;
   void fill_tensor(Frame& frame, uint32_t i) const;
   void fill_scratch(Frame& frame, uint32_t step) const;
@@ -157,6 +157,8 @@ class Executor {
   void launch_piece(const Frame& frame, const compile::InPieces& p,
                     const compile::Step& launch) const;
   void note_copy(const Frame& frame, uint32_t step) const;
+  void take_noted_outputs(const Frame& frame, const Sequence& steps,
+                          const Recorded& recorded) const;
   void run_sequence(Frame& frame, const Sequence& steps, Recorded& recorded) const;
   bool queues_nothing(const compile::Step& step) const;
   void walk(const Run& run);
@@ -170,12 +172,12 @@ class Executor {
   static constexpr size_t kMaxBindings = 64;
   static constexpr size_t kMaxLaterBindings = 256;
   static constexpr size_t kMaxIdleFrames = 8;
-  static constexpr uint64_t kMaxPinned = uint64_t{256} << 20;      // bytes of an arena
-  static constexpr uint64_t kMaxStagedInput = uint64_t{64} << 10;  // larger ones go in pieces
+  static constexpr uint64_t kMaxPinned = uint64_t{256} << 20;  // bytes of an arena
+  static constexpr uint64_t kMaxStaged = uint64_t{64} << 10;   // larger ones go by themselves
 
   const std::shared_ptr<const compile::Program> program_;
   const Layout layout_;
-  const std::vector<StagedInput> inputs_to_stage_;
+  const std::vector<StagedCopy> copies_to_stage_;
   const plan::Device* link_ = nullptr;         // pins host arenas that are copied to and from it
   mutable std::atomic<bool> unpinned_{false};  // it could not, and an event says so
   // Where graph inputs and outputs appear in Frame::tensors.

@@ -118,25 +118,26 @@ std::unique_ptr<Executor::Frame> Executor::acquire(const std::shared_ptr<const B
     throw;
   }
   fill(*frame, 0);
-  stage_inputs(*frame, control);
+  stage_copies(*frame, control);
   frame->sequences = find_sequences(*program_, frame->staged);
   frame->recorded.resize(frame->sequences.size());
   return frame;
 }
 
-// Pinned memory for small inputs whose way to a device is noted with the launches behind it.
-void Executor::stage_inputs(Frame& frame, const RunControl& control) const {
+// Pinned memory for small inputs and outputs whose way to or from a device is noted with launches.
+void Executor::stage_copies(Frame& frame, const RunControl& control) const {
   frame.staged.clear();
   uint64_t end = 0;
-  for (StagedInput input : inputs_to_stage_) {
-    const ValueId v = program_->graph->graph_inputs()[input.index];
-    const auto bytes = static_cast<uint64_t>(
-        ir::byte_count(program_->graph->dtype(v), layout_.dims(*frame.binding, 0, v)));
-    if (bytes == 0 || bytes > kMaxStagedInput) continue;
-    input.offset = end;
-    input.bytes = bytes;
+  const ir::Graph& graph = *program_->graph;
+  for (StagedCopy copy : copies_to_stage_) {
+    const ValueId v = (copy.out ? graph.graph_outputs() : graph.graph_inputs())[copy.index];
+    const auto bytes =
+        static_cast<uint64_t>(ir::byte_count(graph.dtype(v), layout_.dims(*frame.binding, 0, v)));
+    if (bytes == 0 || bytes > kMaxStaged) continue;
+    copy.offset = end;
+    copy.bytes = bytes;
     end += (bytes + 63) / 64 * 64;
-    frame.staged.push_back(input);
+    frame.staged.push_back(copy);
   }
   if (frame.staging.bytes >= end) return;
   release(*link_, frame.staging);

@@ -30,10 +30,10 @@ bool lasting(SlotKind kind) {
   return kind == SlotKind::Arena || kind == SlotKind::Constant || kind == SlotKind::Shape;
 }
 
-bool may_be_noted(const Program& p, uint32_t index, std::span<const StagedInput> staged) {
+bool may_be_noted(const Program& p, uint32_t index, std::span<const StagedCopy> staged) {
   const Step& step = p.steps[index];
   if (step.kind == Step::Kind::Copy) {
-    return std::ranges::binary_search(staged, index, {}, &StagedInput::step);
+    return std::ranges::binary_search(staged, index, {}, &StagedCopy::step);
   }
   if (step.kind != Step::Kind::Launch || !records(*p.devices[step.device])) return false;
   const auto values = p.regions.values_of(p.regions.list[step.region]);
@@ -52,8 +52,8 @@ bool notes_steps(const Program& p) { return p.options.parallel_branches <= 1 && 
 
 }  // namespace
 
-std::vector<StagedInput> find_staged_inputs(const Program& p) {
-  std::vector<StagedInput> out;
+std::vector<StagedCopy> find_staged_copies(const Program& p) {
+  std::vector<StagedCopy> out;
   if (!notes_steps(p)) return out;
   for (uint32_t s = 0; s < p.steps.size(); ++s) {
     const Step& step = p.steps[s];
@@ -62,12 +62,15 @@ std::vector<StagedInput> find_staged_inputs(const Program& p) {
     const nef_backend& b = *device.backend;
     if (!records(device) || b.record_copy == nullptr || b.host_alloc == nullptr) continue;
     const Slot& from = p.slots[p.step_values[step.first_value].slot];
-    if (from.kind == SlotKind::Input) out.push_back({s, step.first_value, from.index});
+    const Slot& to = p.slots[p.step_values[step.first_value + 1].slot];
+    if (from.kind == SlotKind::Input) out.push_back({s, step.first_value, from.index, false});
+    else if (to.kind == SlotKind::Output && from.space != 0 && b.replay_wait != nullptr)
+      out.push_back({s, step.first_value + 1, to.index, true});
   }
   return out;
 }
 
-std::vector<Sequence> find_sequences(const Program& p, std::span<const StagedInput> staged) {
+std::vector<Sequence> find_sequences(const Program& p, std::span<const StagedCopy> staged) {
   std::vector<Sequence> out;
   if (!notes_steps(p)) return out;
   const auto count = static_cast<uint32_t>(p.steps.size());
@@ -141,6 +144,15 @@ void Recorded::replay() const {
   nef_backend_error err{message, sizeof message};
   const auto lock = device_->lock();
   const nef_code code = device_->backend->replay(handle_, &err);
+  if (code != NEF_OK) fail(code, "run", cat(device_->name, ": ", message));
+}
+
+void Recorded::wait() const {
+  char message[kMessageBytes];  // not filled: caches are cold in a run behind a wait
+  message[0] = '\0';
+  nef_backend_error err{message, sizeof message};
+  const auto lock = device_->lock();
+  const nef_code code = device_->backend->replay_wait(handle_, &err);
   if (code != NEF_OK) fail(code, "run", cat(device_->name, ": ", message));
 }
 

@@ -9,15 +9,18 @@
 
 namespace nef::runtime {
 
-// A graph input that a step copies to a device which notes copies: a frame may keep `bytes` of
-// pinned memory for it, at `offset`, so that the copy is the same in every run.
-struct StagedInput {
-  uint32_t step, tensor, index;  // `tensor`: the copy's source; `index`: of the graph input
+// A graph input that a step copies to a device which notes copies, or a graph output that one
+// copies from there: a frame may keep `bytes` of pinned memory for it, at `offset`, so that the
+// copy is the same in every run.
+struct StagedCopy {
+  uint32_t step, tensor, index;  // `tensor`: the copy's end on the host; `index`: of the graph's
+  bool out;                      // output, or its input
   uint64_t offset = 0, bytes = 0;
 };
-std::vector<StagedInput> find_staged_inputs(const compile::Program& program);
+// Those of a program, in order of steps.
+std::vector<StagedCopy> find_staged_copies(const compile::Program& program);
 
-// Steps [begin, end): launches on one device, and copies of staged inputs to it, that nothing
+// Steps [begin, end): launches on one device, and staged copies to and from it, that nothing
 // interrupts. From the third run of a frame on they are queued as one.
 struct Sequence {
   uint32_t begin, end;
@@ -26,7 +29,7 @@ struct Sequence {
 // The sequences of a program, in order. They read and write memory of a frame and constants only,
 // so that what one run of a frame did can be done again as it was. `staged` is in order of steps.
 std::vector<Sequence> find_sequences(const compile::Program& program,
-                                     std::span<const StagedInput> staged);
+                                     std::span<const StagedCopy> staged);
 
 // What a backend noted of a sequence, for one frame. Owned by the frame; one thread at a time.
 class Recorded {
@@ -45,6 +48,8 @@ class Recorded {
     return true;
   }
   void reset();
+  // Until the last run is done.
+  void wait() const;
   // Copies to the host what the last run made there, on this device; false where its backend has
   // only copies that also wait for what other threads queued behind the run.
   bool copy(void* dst, const void* src, size_t bytes) const;

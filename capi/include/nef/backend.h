@@ -315,7 +315,8 @@ typedef struct nef_backend {
    */
   nef_code (*synchronize)(int32_t device, nef_backend_error* err);
   /** Notes a copy to the device between `record_begin` and `record_end`: each replay copies what
-   * `src`, which is memory of `host_alloc`, holds until that replay is done. Optional. */
+   * `src`, which is memory of `host_alloc`, holds until that replay is done. Optional. A backend
+   * with `replay_wait` takes copies to the host as well: then `dst` is memory of `host_alloc`. */
   nef_code (*record_copy)(int32_t device, void* dst, const void* src, size_t bytes,
                           nef_backend_error* err);
   /** Measures what `device_info` states roughly: milliseconds, once for a device before the first
@@ -336,6 +337,9 @@ typedef struct nef_backend {
    * `copy`. */
   nef_code (*replay_copy)(nef_backend_recording* recording, void* dst, const void* src,
                           size_t bytes, nef_backend_error* err);
+  /** Blocks until the last `replay` is done, with the copies to the host that were noted, whatever
+   * other threads have queued since. Optional: NULL = no copy to the host is noted. */
+  nef_code (*replay_wait)(nef_backend_recording* recording, nef_backend_error* err);
 } nef_backend;
 
 /** The one symbol a plugin exports. The table must live as long as the process. */

@@ -95,5 +95,30 @@ TEST_F(Card, AReplayCopiesWhatIsThereThen) {
   table_.host_free(0, host, kBytes);
 }
 
+TEST_F(Card, AReplayLeavesOnTheHostWhatItCopiedThere) {
+  constexpr size_t kBytes = 1000;
+  void *in = nullptr, *out = nullptr, *there = nullptr;
+  ASSERT_EQ(table_.host_alloc(0, kBytes, &in, &err_), NEF_OK) << message_;
+  ASSERT_EQ(table_.host_alloc(0, kBytes, &out, &err_), NEF_OK) << message_;
+  must(table_.alloc(0, kBytes, &there, &err_));
+  must(table_.record_begin(0, &err_));
+  must(table_.record_copy(0, there, in, kBytes, &err_));
+  must(table_.record_copy(0, out, there, kBytes, &err_));
+  nef_backend_recording* recording = nullptr;
+  must(table_.record_end(0, &recording, &err_));
+  ASSERT_NE(recording, nullptr);
+  for (int v = 0; v < 200; ++v) {
+    std::memset(in, v, kBytes);
+    must(table_.replay(recording, &err_));
+    must(table_.replay_wait(recording, &err_));
+    const std::vector<unsigned char> want(kBytes, static_cast<unsigned char>(v));
+    ASSERT_EQ(std::memcmp(out, want.data(), kBytes), 0) << v;
+  }
+  table_.recording_free(recording);
+  table_.free(0, there, kBytes);
+  table_.host_free(0, in, kBytes);
+  table_.host_free(0, out, kBytes);
+}
+
 }  // namespace
 }  // namespace nef::cuda
