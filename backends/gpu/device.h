@@ -60,8 +60,8 @@ class Recording {
   virtual ~Recording() = default;
   // Queues all of them on the default stream.
   virtual void launch() = 0;
-  // Blocks until that is done, whatever is queued behind it.
-  virtual void wait() = 0;
+  // The same, and blocks until they are done, whatever is queued behind them.
+  virtual void run() = 0;
   // Copies to the host behind that, whatever is queued behind it.
   virtual void copy_to_host(void* dst, const void* src, size_t bytes) = 0;
   // Where its kernels note a fault.

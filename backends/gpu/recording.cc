@@ -54,12 +54,11 @@ class DriverRecording : public Recording {
 
   void launch() override {
     const DriverDevice::Current current(device_);
-    const DriverCalls& calls = device_.calls();
-    device_.check(calls.graph_launch(exec_, stream_), "launching a graph");
-    device_.check(calls.event_record(done_, stream_), "launching a graph");
+    queue();
   }
-  void wait() override {
+  void run() override {
     const DriverDevice::Current current(device_);
+    queue();
     device_.check(device_.calls().event_synchronize(done_), "waiting for a graph");
   }
   void copy_to_host(void* dst, const void* src, size_t bytes) override {
@@ -69,6 +68,12 @@ class DriverRecording : public Recording {
   Fault& fault() override { return fault_->get(); }
 
  private:
+  void queue() {
+    const DriverCalls& calls = device_.calls();
+    device_.check(calls.graph_launch(exec_, stream_), "launching a graph");
+    device_.check(calls.event_record(done_, stream_), "launching a graph");
+  }
+
   DriverDevice& device_;
   void* const stream_;  // the default one
   void* const done_;    // an event behind the last launch

@@ -440,21 +440,21 @@ nef_code launch(nef_backend_prepared* prepared, nef_backend_stream* stream,
   });
 }
 
-nef_code replay(nef_backend_recording* recording, nef_backend_error* err) {
+nef_code replay_wait(nef_backend_recording* recording, nef_backend_error* err) {
   return guarded(err, [&] {
     const Replay& r = *own(recording);
-    r.recording->launch();
-    if (r.faulting == nullptr) return;
-    r.recording->wait();
-    throw_fault(r.recording->fault(), r.faulting);
+    r.recording->run();
+    if (r.faulting != nullptr) throw_fault(r.recording->fault(), r.faulting);
   });
+}
+nef_code replay(nef_backend_recording* recording, nef_backend_error* err) {
+  // A fault must be known now: nobody asks later.
+  if (own(recording)->faulting != nullptr) return replay_wait(recording, err);
+  return guarded(err, [&] { own(recording)->recording->launch(); });
 }
 nef_code replay_copy(nef_backend_recording* recording, void* dst, const void* src, size_t bytes,
                      nef_backend_error* err) {
   return guarded(err, [&] { own(recording)->recording->copy_to_host(dst, src, bytes); });
-}
-nef_code replay_wait(nef_backend_recording* recording, nef_backend_error* err) {
-  return guarded(err, [&] { own(recording)->recording->wait(); });
 }
 // It may still be running.
 void recording_free(nef_backend_recording* recording) {

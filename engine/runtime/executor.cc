@@ -231,19 +231,16 @@ void Executor::run_sequence(Frame& frame, const Sequence& steps, Recorded& recor
   frame.replayed = nullptr;
   if (recorded.run(device, steps, note)) {
     frame.replayed = &recorded;
-    return take_noted_outputs(frame, steps, recorded);
+    if (steps.brings) take_noted_outputs(frame, steps);
+    return;
   }
   for (uint32_t s = steps.begin; s < steps.end; ++s) run_step(frame, s);
 }
 
 // What a replay has brought to the host, into memory of the outputs.
-void Executor::take_noted_outputs(const Frame& frame, const Sequence& steps,
-                                  const Recorded& recorded) const {
-  bool there = false;
+void Executor::take_noted_outputs(const Frame& frame, const Sequence& steps) const {
   for (const StagedCopy& c : frame.staged) {
     if (!c.out || c.step < steps.begin || c.step >= steps.end) continue;
-    if (!there) recorded.wait();
-    there = true;
     std::memcpy(frame.tensors[c.tensor].data,
                 static_cast<const char*>(frame.staging.data) + c.offset, c.bytes);
   }

@@ -157,8 +157,7 @@ class Executor {
   void launch_piece(const Frame& frame, const compile::InPieces& p,
                     const compile::Step& launch) const;
   void note_copy(const Frame& frame, uint32_t step) const;
-  void take_noted_outputs(const Frame& frame, const Sequence& steps,
-                          const Recorded& recorded) const;
+  void take_noted_outputs(const Frame& frame, const Sequence& steps) const;
   void run_sequence(Frame& frame, const Sequence& steps, Recorded& recorded) const;
   bool queues_nothing(const compile::Step& step) const;
   void walk(const Run& run);

@@ -93,7 +93,10 @@ std::vector<Sequence> find_sequences(const Program& p, std::span<const StagedCop
            noted(end, wave_end(end))) {
       end = wave_end(end);
     }
-    if (begins && end - begin > 1) out.push_back({begin, end});
+    const auto brings = [&](const StagedCopy& c) {
+      return c.out && begin <= c.step && c.step < end;
+    };
+    if (begins && end - begin > 1) out.push_back({begin, end, std::ranges::any_of(staged, brings)});
     begin = end;
   }
   return out;
@@ -138,21 +141,13 @@ void Recorded::abandon() {
   runs_ = kNever;
 }
 
-void Recorded::replay() const {
+void Recorded::replay(bool waits) const {
   char message[kMessageBytes];  // not filled: caches are cold in a run behind a wait
   message[0] = '\0';
   nef_backend_error err{message, sizeof message};
   const auto lock = device_->lock();
-  const nef_code code = device_->backend->replay(handle_, &err);
-  if (code != NEF_OK) fail(code, "run", cat(device_->name, ": ", message));
-}
-
-void Recorded::wait() const {
-  char message[kMessageBytes];  // not filled: caches are cold in a run behind a wait
-  message[0] = '\0';
-  nef_backend_error err{message, sizeof message};
-  const auto lock = device_->lock();
-  const nef_code code = device_->backend->replay_wait(handle_, &err);
+  const nef_backend& b = *device_->backend;
+  const nef_code code = (waits ? b.replay_wait : b.replay)(handle_, &err);
   if (code != NEF_OK) fail(code, "run", cat(device_->name, ": ", message));
 }
 

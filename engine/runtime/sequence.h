@@ -24,6 +24,7 @@ std::vector<StagedCopy> find_staged_copies(const compile::Program& program);
 // interrupts. From the third run of a frame on they are queued as one.
 struct Sequence {
   uint32_t begin, end;
+  bool brings;  // outputs: it has been waited for once it has run
 };
 
 // The sequences of a program, in order. They read and write memory of a frame and constants only,
@@ -44,12 +45,10 @@ class Recorded {
   template <typename Launch>
   bool run(const plan::Device& device, const Sequence& steps, const Launch& launch) {
     if (handle_ == nullptr && (!due() || !record(device, steps, launch))) return false;
-    replay();
+    replay(steps.brings);
     return true;
   }
   void reset();
-  // Until the last run is done.
-  void wait() const;
   // Copies to the host what the last run made there, on this device; false where its backend has
   // only copies that also wait for what other threads queued behind the run.
   bool copy(void* dst, const void* src, size_t bytes) const;
@@ -57,7 +56,7 @@ class Recorded {
 
  private:
   bool due();
-  void replay() const;
+  void replay(bool waits) const;
   void begin(const plan::Device& device);
   void end();
   void abandon();

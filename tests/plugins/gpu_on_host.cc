@@ -279,7 +279,7 @@ class HostDevice : public Device {
     void launch() override {
       for (const auto& w : work_) w();
     }
-    void wait() override {}
+    void run() override { launch(); }
     void copy_to_host(void* dst, const void* src, size_t bytes) override {
       ++nef_test_replay_copies;
       std::memcpy(dst, src, bytes);

@@ -337,8 +337,8 @@ typedef struct nef_backend {
    * `copy`. */
   nef_code (*replay_copy)(nef_backend_recording* recording, void* dst, const void* src,
                           size_t bytes, nef_backend_error* err);
-  /** Blocks until the last `replay` is done, with the copies to the host that were noted, whatever
-   * other threads have queued since. Optional: NULL = no copy to the host is noted. */
+  /** The same as `replay`, and blocks until all of it is done, with the copies to the host that
+   * were noted, whatever other threads queue behind it. Optional: NULL = none is noted. */
   nef_code (*replay_wait)(nef_backend_recording* recording, nef_backend_error* err);
 } nef_backend;
 

@@ -230,6 +230,12 @@ TEST(Driver, ResultsOfAReplayWaitForNothingBehindIt) {
   recording->copy_to_host(here.data(), large.data(), large.size());
   EXPECT_EQ(here, large);
   EXPECT_NE(recorded_on, static_cast<DriverStream&>(launches).get());
+
+  // Who has nothing to fetch waits for the same event.
+  events_waited_for.clear();
+  recording->run();
+  EXPECT_EQ(recorded_last, behind_replay);
+  EXPECT_EQ(events_waited_for, std::set<void*>{behind_replay});
 }
 
 }  // namespace
