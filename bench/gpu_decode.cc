@@ -122,24 +122,27 @@ class Suite {
     using Times = nef::bench::HostTimes;
     std::vector<double> host, launches, queued;
     Times::time_waits();
-    for (int i = 0; i < 200; ++i) {
+    for (int i = 0; i < 1000; ++i) {
       Times::reset();
       const double begin = nef::bench::now();
       program.step();
       host.push_back(nef::bench::now() - begin - Times::waited());
     }
     Times::time_launches();
-    for (int i = 0; i < 200; ++i) {
+    for (int i = 0; i < 1000; ++i) {
       Times::reset();
       program.step();
       launches.push_back(Times::launched());
       queued.push_back(Times::queued());
     }
-    char note[128];
-    std::snprintf(
-        note, sizeof note,
-        "a run but for its waits; %.3g us of it launch the step, %.3g queue copies and events",
-        nef::bench::median(launches) * 1e6, nef::bench::median(queued) * 1e6);
+    // A machine that others use as well has slow spells.
+    std::nth_element(host.begin(), host.begin() + 100, host.end());
+    char note[160];
+    std::snprintf(note, sizeof note,
+                  "a run but for its waits, a tenth of them %.3g us or less; %.3g us of it launch "
+                  "the step, %.3g queue copies and events",
+                  host[100] * 1e6, nef::bench::median(launches) * 1e6,
+                  nef::bench::median(queued) * 1e6);
     report_.print({name, nef::bench::median(host) * 1e6, "us", "", 0, note});
   }
 
