@@ -19,6 +19,8 @@ using ir::ValueId;
 
 namespace {
 
+constexpr uint16_t kStreams = 4;  // the first one, and those of pieces on their way
+
 // Which values of a region have the rows of one of its inputs as their first axis, where each row
 // of its outputs depends on that row only.
 class Rows {
@@ -152,7 +154,7 @@ void form_pieces(Program& p, const Environment& env) {
     }
     if (p.streams.size() < p.devices.size()) p.streams.resize(p.devices.size(), 1);
     uint16_t& streams = p.streams[p.steps[s].device];
-    streams = std::max<uint16_t>(streams, 3);
+    streams = std::max<uint16_t>(streams, std::min(most_streams(p.options), kStreams));
   }
 }
 

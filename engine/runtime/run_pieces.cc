@@ -67,8 +67,11 @@ void Executor::run_pieces(Frame& frame, const InPieces& p, const RunControl& con
   const size_t bytes =
       row_bytes(*program_, program_->step_values[copy.first_value].value, ends[0].dims);
   const auto first_row = [&](int64_t piece) { return rows * piece / pieces; };
-  const auto stream = [](int64_t piece) { return static_cast<uint16_t>(1 + piece % 2); };
+  const int64_t lanes = std::min<int64_t>(program_->streams[copy.device] - 1, pieces);
+  const auto stream = [&](int64_t piece) { return static_cast<uint16_t>(1 + piece % lanes); };
+  // Behind the piece before: side by side they would share the link, and all come late.
   const auto send = [&](int64_t piece) {
+    frame.streams.follow(*program_, copy, stream(piece), piece == 0 ? 0 : stream(piece - 1));
     const auto begin = static_cast<size_t>(first_row(piece)) * bytes;
     const auto end = static_cast<size_t>(first_row(piece + 1)) * bytes;
     frame.streams.copy(*program_, copy, stream(piece), static_cast<char*>(ends[1].data) + begin,
@@ -77,12 +80,11 @@ void Executor::run_pieces(Frame& frame, const InPieces& p, const RunControl& con
   const bool traced = control.trace != nullptr;
   const int64_t began = traced ? Trace::now() : 0;
   int64_t arrived = 0, launched = 0;
-  frame.streams.branch_off(*program_, copy, 2);
-  send(0);
+  for (int64_t piece = 0; piece < lanes; ++piece) send(piece);
   for (int64_t piece = 0; piece < pieces; ++piece) {
-    if (piece + 1 < pieces) send(piece + 1);
     frame.streams.synchronize(copy.device, stream(piece));
     if (traced) arrived = Trace::now();
+    if (piece + lanes < pieces) send(piece + lanes);
     if (piece == 0) launched = arrived;
     cut(frame, p, first_row(piece), first_row(piece + 1));
     launch_piece(frame, p, launch);

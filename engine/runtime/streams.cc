@@ -49,24 +49,17 @@ void Streams::reset() {
 
 void Streams::wait(const compile::Program& p, const compile::Step& step, uint32_t first,
                    uint32_t count) const {
-  const plan::Device& device = *p.devices[step.device];
   for (uint32_t i = first; i < first + count; ++i) {
-    const compile::StreamWait& w = p.waits[i];
-    must(device, [&](const nef_backend& b, nef_backend_error* err) {
-      return b.stream_wait(device.index, find(step.device, w.stream), find(step.device, w.other),
-                           err);
-    });
+    follow(p, step, p.waits[i].stream, p.waits[i].other);
   }
 }
 
-void Streams::branch_off(const compile::Program& p, const compile::Step& step,
-                         uint16_t count) const {
+void Streams::follow(const compile::Program& p, const compile::Step& step, uint16_t stream,
+                     uint16_t other) const {
   const plan::Device& device = *p.devices[step.device];
-  for (uint16_t k = 1; k <= count; ++k) {
-    must(device, [&](const nef_backend& b, nef_backend_error* err) {
-      return b.stream_wait(device.index, find(step.device, k), nullptr, err);
-    });
-  }
+  must(device, [&](const nef_backend& b, nef_backend_error* err) {
+    return b.stream_wait(device.index, find(step.device, stream), find(step.device, other), err);
+  });
 }
 
 void Streams::copy(const compile::Program& p, const compile::Step& step, uint16_t stream, void* dst,

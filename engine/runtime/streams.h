@@ -28,8 +28,9 @@ class Streams {
   // Makes streams of the step's device wait for each other, as `count` waits from `first` on say.
   void wait(const compile::Program& program, const compile::Step& step, uint32_t first,
             uint32_t count) const;
-  // Makes streams 1 to `count` of the step's device wait for what its first one holds.
-  void branch_off(const compile::Program& program, const compile::Step& step, uint16_t count) const;
+  // Makes a stream of the step's device wait for what another one holds.
+  void follow(const compile::Program& program, const compile::Step& step, uint16_t stream,
+              uint16_t other) const;
   // Queues a copy to pinned memory of the host.
   void copy(const compile::Program& program, const compile::Step& step, uint16_t stream, void* dst,
             const void* src, size_t bytes) const;
