@@ -39,7 +39,7 @@ struct Replay {
 
 // What a thread records with, from record_begin on.
 struct Noting {
-  Code copies;                     // the kernel that copies from the host
+  Code copies;                     // the kernel that copies from and to the host
   const char* faulting = nullptr;  // as in Replay
 };
 thread_local Noting noting;

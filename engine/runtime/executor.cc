@@ -47,8 +47,8 @@ Everyone& everyone() {
 Executor::Executor(std::shared_ptr<const compile::Program> program)
     : program_(std::move(program)),
       layout_(*program_),
-      copies_to_stage_(find_staged_copies(*program_)),
-      link_(find_link(*program_)) {
+      link_(find_link(*program_)),
+      copies_to_stage_(find_staged_copies(*program_, link_ == nullptr ? nullptr : link_->backend)) {
   idle_.reserve(kMaxIdleFrames);  // give_back must not allocate
   patches_.resize(layout_.levels());
   for (uint32_t i = 0; i < program_->step_values.size(); ++i) {

@@ -176,8 +176,8 @@ class Executor {
 
   const std::shared_ptr<const compile::Program> program_;
   const Layout layout_;
+  const plan::Device* const link_;  // pins host arenas that are copied to and from it; may be null
   const std::vector<StagedCopy> copies_to_stage_;
-  const plan::Device* link_ = nullptr;         // pins host arenas that are copied to and from it
   mutable std::atomic<bool> unpinned_{false};  // it could not, and an event says so
   // Where graph inputs and outputs appear in Frame::tensors.
   struct Patch {

@@ -52,7 +52,7 @@ bool notes_steps(const Program& p) { return p.options.parallel_branches <= 1 && 
 
 }  // namespace
 
-std::vector<StagedCopy> find_staged_copies(const Program& p) {
+std::vector<StagedCopy> find_staged_copies(const Program& p, const nef_backend* backend) {
   std::vector<StagedCopy> out;
   if (!notes_steps(p)) return out;
   for (uint32_t s = 0; s < p.steps.size(); ++s) {
@@ -60,7 +60,7 @@ std::vector<StagedCopy> find_staged_copies(const Program& p) {
     if (step.kind != Step::Kind::Copy) continue;
     const plan::Device& device = *p.devices[step.device];
     const nef_backend& b = *device.backend;
-    if (!records(device) || b.record_copy == nullptr || b.host_alloc == nullptr) continue;
+    if (&b != backend || !records(device) || b.record_copy == nullptr) continue;
     const Slot& from = p.slots[p.step_values[step.first_value].slot];
     const Slot& to = p.slots[p.step_values[step.first_value + 1].slot];
     if (from.kind == SlotKind::Input) out.push_back({s, step.first_value, from.index, false});

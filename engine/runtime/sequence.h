@@ -17,8 +17,10 @@ struct StagedCopy {
   bool out;                      // output, or its input
   uint64_t offset = 0, bytes = 0;
 };
-// Those of a program, in order of steps.
-std::vector<StagedCopy> find_staged_copies(const compile::Program& program);
+// Those of a program that `backend` makes, in order of steps: memory that it pins is none that
+// another one's devices reach.
+std::vector<StagedCopy> find_staged_copies(const compile::Program& program,
+                                           const nef_backend* backend);
 
 // Steps [begin, end): launches on one device, and staged copies to and from it, that nothing
 // interrupts. From the third run of a frame on they are queued as one.

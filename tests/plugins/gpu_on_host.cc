@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <functional>
 #include <mutex>
 #include <optional>
@@ -151,22 +152,35 @@ thread_local Fault* noted_fault = nullptr;
 class HostStream : public Stream {
  public:
   // The first stream is every thread's.
-  void synchronize() override {
-    std::lock_guard lock(mutex_);
-    for (; done_ < work_.size(); ++done_) work_[done_]();
-    work_.clear();
-    done_ = 0;
-  }
+  void synchronize() override { run_to(added()); }
   void* fault_on_device() override { return noted_fault == nullptr ? &fault_ : noted_fault; }
   Fault& fault() override { return fault_; }
   void add(std::function<void()> work) {
     std::lock_guard lock(mutex_);
     work_.push_back(std::move(work));
   }
+  // Work so far, and all of that done.
+  size_t added() {
+    std::lock_guard lock(mutex_);
+    return done_ + work_.size();
+  }
+  void run_to(size_t count) {
+    for (;;) {
+      std::function<void()> work;
+      {
+        std::lock_guard lock(mutex_);
+        if (done_ >= count) return;
+        work = std::move(work_.front());
+        work_.pop_front();
+        ++done_;
+      }
+      work();
+    }
+  }
 
  private:
   std::mutex mutex_;
-  std::vector<std::function<void()>> work_;
+  std::deque<std::function<void()>> work_;
   size_t done_ = 0;
   Fault fault_;
 };
@@ -199,9 +213,11 @@ class HostDevice : public Device {
   void copy_on_device(void* dst, const void* src, size_t bytes, Stream& stream) override {
     queue(stream, [=] { std::memcpy(dst, src, bytes); });
   }
-  void wait(Stream&, Stream& other) override {
+  void wait(Stream& stream, Stream& other) override {
     // What is noted is done in the order in which it came.
-    if (!noting_) other.synchronize();
+    if (noting_) return;
+    auto& before = static_cast<HostStream&>(other);
+    queue(stream, [&before, count = before.added()] { before.run_to(count); });
   }
   void evict() override {}
   uint64_t memory_available() override { return 0; }

@@ -28,9 +28,12 @@ class Replay : public ::testing::Test {
   static void SetUpTestSuite() { nef::test::load_plugin(NEF_TEST_PLUGIN_DIR "/gpu_on_host.so"); }
   nef_tensor* input(const char* name, nef_dtype dtype, const std::vector<int64_t>& shape) {
     std::vector<nef_dim> dims;
-    for (int64_t n : shape) dims.push_back({n, nullptr, 0, 0});
+    for (int64_t n : shape) dims.push_back(nef::test::dim(n));
+    return input_of(name, dtype, dims);
+  }
+  nef_tensor* input_of(const char* name, nef_dtype dtype, const std::vector<nef_dim>& dims) {
     nef_tensor* t = nullptr;
-    ok(nef_tensor_input(name, dtype, static_cast<int32_t>(dims.size()), dims.data(), &t));
+    ok(nef_tensor_input(name, dtype, dims.size(), dims.data(), &t));
     return keep(t);
   }
   nef_tensor* floats(const std::vector<float>& v) {
@@ -133,6 +136,32 @@ TEST_F(Replay, SmallResultsAreCopiedWithinAReplay) {
     ok(nef_tensor_read(held[i], out, sizeof out));
     for (float f : out) EXPECT_FLOAT_EQ(f, want) << "result " << i;
   }
+}
+
+// Of one program, and as large as a run wants them.
+TEST_F(Replay, LargeAndSmallResultsLeaveEachItsOwnWay) {
+  using nef::test::dim;
+  nef_tensor* x = input_of("x", NEF_FLOAT32, {dim("rows"), dim(4)});
+  nef_tensor* w = input("w", NEF_FLOAT32, {4});
+  compile({keep(op("add", {keep(op("softmax", {w})), w})),
+           keep(op("sub", {keep(op("softmax", {x})), x}))});
+  const int before = copies_behind();
+  float v = 0;
+  for (int64_t rows : {4, 4, 4, 5000, 5000, 5000, 4, 4, 4}) {
+    v += 1;
+    nef_tensor* given[2] = {
+        floats({v, v, v, v}),
+        floats(std::vector<float>(static_cast<size_t>(rows) * 4, v), {rows, 4})};
+    nef_tensor* y[2] = {};
+    ok(nef_program_run(program, given, 2, y, 2));
+    std::vector<float> large(static_cast<size_t>(rows) * 4), small(4);
+    ok(nef_tensor_read(keep(y[1]), large.data(), large.size() * sizeof(float)));
+    ok(nef_tensor_read(keep(y[0]), small.data(), small.size() * sizeof(float)));
+    for (float f : large) ASSERT_FLOAT_EQ(f, 0.25f - v);
+    for (float f : small) ASSERT_FLOAT_EQ(f, 0.25f + v);
+  }
+  // The second and third run of the large ones.
+  EXPECT_EQ(copies_behind() - before, 2);
 }
 
 // Copies of small inputs are noted with the launches: each replay makes them again. A larger one
