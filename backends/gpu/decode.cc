@@ -26,6 +26,7 @@ constexpr int64_t kTileWarps = 8;  // of a block that uses them
 constexpr int64_t kMostParts = 8;  // blocks that share a sum
 constexpr int64_t kInbox = 4;      // passes whose sums may be on their way
 constexpr int64_t kStages = 2;     // chunks of x on their way to a warp
+constexpr int64_t kFewStages = 3;  // of at most eight rows
 constexpr int64_t kKeptSlots = 4;  // of a ring beside all of x
 
 int64_t parts_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -178,11 +179,12 @@ class Gemv : public Stage {
   int64_t all_groups() const { return parts_up(parts_up(parts_.n, kGroup), processors_); }
   // Do all of a block's go in one pass?
   bool once(int64_t tiles) const { return !packed() && tiles > 1 && groups(tiles) == all_groups(); }
-  // Chunks of x that a warp has in shared memory: more rows than eight wait longer for x than for
-  // tiles, where a pass has few. More passes than one find all of its share there, if that fits.
+  // Chunks of x that a warp has in shared memory. Where sixteen rows take more passes than one it
+  // finds all of its share there, if that fits.
   int64_t stages(int64_t tiles) const {
-    if (packed() || tiles == 1) return 0;
+    if (packed()) return 0;
     const int64_t turns = parts_up(parts_up(parts_.k, chunk()), kTileWarps);
+    if (tiles == 1) return std::min(turns, kFewStages);
     const bool stays = !once(tiles) && shared_of_tiles(tiles, kKeptSlots, turns) <= shared_;
     return stays ? turns : kStages;
   }
@@ -219,7 +221,7 @@ class Gemv : public Stage {
   // fill their rings beside it.
   int64_t half() const { return shared_ / 2 + 1024; }
   int64_t rest() const { return shared_ - half() - kReserved; }
-  // Two to eight rows, which have them too, gain nothing by it.
+  // Two to eight rows, which have them too, lose 5 % of a step by it.
   bool shares(int64_t rows) const { return rows == 1 || (!packed() && tiles(rows) > 1); }
   // As many as fit: the depth of the ring hardly matters from two on.
   int64_t slots(int64_t rows) const {
@@ -377,7 +379,8 @@ class Gemv : public Stage {
                             {"GROUPS8", std::to_string(groups(1))},
                             {"GROUPS16", std::to_string(groups(2))},
                             {"BUFFERS", std::to_string(buffers())},
-                            {"STAGES", std::to_string(stages(2))},
+                            {"STAGES8", std::to_string(stages(1))},
+                            {"STAGES16", std::to_string(stages(2))},
                             {"ONCE", flag(once(2))},
                             {"INBOX", std::to_string(kInbox)},
                             {"BESIDE", packed ? "1" : "2"}});

@@ -13,10 +13,10 @@ const char* const kGemvTilesText = R"device(
 namespace tiles {
 // kTiles: eights of rows of x. kParts: blocks that share a sum. kGroups: sixteens of rows of the
 // weights that are multiplied in one pass over x. Packed weights want to know all of x before the
-// first product, so it is kept; else there is no need to. kStages: chunks of x that a warp has under
-// way through shared memory, or all of its share, which stays there, or 0 for one through registers:
-// behind the tiles that are on their way to a multiprocessor a chunk takes as long as they do, and a
-// warp that waits for each cannot catch up with a ring that filled while the kernel in front ended.
+// first product, so registers keep it; else there is no need to. kStages: then, chunks of x that a
+// warp has under way through shared memory, or all of its share, which stays there. Behind the tiles
+// that are on their way to a multiprocessor a chunk takes as long as they do, and a warp that waits
+// for each cannot catch up with a ring that filled while the kernel in front ended.
 // kOnce: there is one pass, and sums lie where its tiles were.
 template <int kTiles, int kParts, int kGroups, int kStages, bool kOnce> DEV void run(const TilesP& p) {
   constexpr bool kKept = kBits < 16;
@@ -118,18 +118,18 @@ template <int kTiles, int kParts, int kGroups, int kStages, bool kOnce> DEV void
   for (i32 m = 0; m < kTiles; ++m) square[m] = 0.0f;
   const auto column_of = [&](i32 f) { return chunk_of(f / kUnits) * kChunk + f % kUnits * 32 + piece * 8; };
   const auto is_there = [&](i32 f) { return f / kUnits < turns && column_of(f) < $K$; };
-  // What this warp needs of x, from unit f0 on.
-  const auto load_scales = [&](i32 f0) {
+  // What this warp needs of x.
+  const auto load_scales = [&]() {
 #pragma unroll
-    for (i32 f = 0; f < kAll; ++f) by[f] = $NORM$ && is_there(f0 + f) ? *(const V4*)(p.scale + column_of(f0 + f)) : V4{{0, 0, 0, 0}};
+    for (i32 f = 0; f < kAll; ++f) by[f] = $NORM$ && is_there(f) ? *(const V4*)(p.scale + column_of(f)) : V4{{0, 0, 0, 0}};
   };
-  const auto load_x = [&](i32 f0) {
+  const auto load_x = [&]() {
 #pragma unroll
     for (i32 f = 0; f < kAll; ++f) {
 #pragma unroll
       for (i32 m = 0; m < kTiles; ++m) {
         const i32 token = m * 8 + own;
-        raw[f][m] = is_there(f0 + f) && token < rows ? load_fresh(p.x + token * i64($K$) + column_of(f0 + f)) : V4{{0, 0, 0, 0}};
+        raw[f][m] = is_there(f) && token < rows ? load_fresh(p.x + token * i64($K$) + column_of(f)) : V4{{0, 0, 0, 0}};
       }
     }
   };
@@ -169,11 +169,11 @@ template <int kTiles, int kParts, int kGroups, int kStages, bool kOnce> DEV void
       if ($NORM$) by[f] = load_shared(from + u32(kTokens * 128 + (f * 4 + piece) * 16));
     }
   };
-  if (kStages == 0) load_scales(0);
+  if (kKept) load_scales();
   if (kParts > 1) asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
   else __syncthreads();
   nef_wait();
-  if (kStages == 0) load_x(0);
+  if (kKept) load_x();
 #pragma unroll
   for (i32 i = 0; i < kStages; ++i) stage_x(i);
   i32 stage = 0;  // the next one to be read
@@ -401,7 +401,7 @@ template <int kTiles, int kParts, int kGroups, int kStages, bool kOnce> DEV void
     } else {
 #pragma unroll 1
       for (i32 i = 0; i < turns; ++i) {
-        if constexpr (kStages > 0) load_stage(stage);
+        load_stage(stage);
 #pragma unroll
         for (i32 m = 0; m < kTiles; ++m) {
 #pragma unroll
@@ -411,15 +411,10 @@ template <int kTiles, int kParts, int kGroups, int kStages, bool kOnce> DEV void
             x[f][m] = ready(raw[f][m], by[f], 1.0f);
           }
         }
-        if constexpr (kStages > 0) {
-          __syncwarp();
-          if constexpr (kStays) commit_copies();
-          else stage_x(stage);
-          stage = stage + 1 < (kStays ? turns : kStages) ? stage + 1 : 0;
-        } else {
-          const i32 next = i + 1 < turns ? i + 1 : 0;
-          if (next > 0 || pass + 1 < passes) { load_scales(next * kUnits); load_x(next * kUnits); }
-        }
+        __syncwarp();
+        if constexpr (kStays) commit_copies();
+        else stage_x(stage);
+        stage = stage + 1 < (kStays ? turns : kStages) ? stage + 1 : 0;
         multiply_chunk(x, now);
         if (i == 0) add_before(pass);
       }
@@ -433,10 +428,10 @@ template <int kTiles, int kParts, int kGroups, int kStages, bool kOnce> DEV void
 }
 }  // namespace tiles
 #if $EIGHT$
-NEF_EARLY_KERNEL(gemv8, TilesP, 256, $BESIDE$) { tiles::run<1, $PARTS8$, $GROUPS8$, 0, false>(p); }
+NEF_EARLY_KERNEL(gemv8, TilesP, 256, $BESIDE$) { tiles::run<1, $PARTS8$, $GROUPS8$, $STAGES8$, false>(p); }
 #endif
 #if $SIXTEEN$
-NEF_EARLY_KERNEL(gemv16, TilesP, 256, $BESIDE$) { tiles::run<2, $PARTS16$, $GROUPS16$, $STAGES$, $ONCE$>(p); }
+NEF_EARLY_KERNEL(gemv16, TilesP, 256, $BESIDE$) { tiles::run<2, $PARTS16$, $GROUPS16$, $STAGES16$, $ONCE$>(p); }
 #endif
 )device";
 

@@ -178,8 +178,11 @@ void add_gated_products(nef_dtype t, CaseList& out) {
   // Long sums; and results that take more than one pass over the rows.
   if (t == NEF_BFLOAT16) {
     forms.insert(forms.end(), {{{16, 1, 4120}}, {{2, 1, 14344}}, {{9, 1, 14400}}});
-    forms.insert(forms.end(),
-                 {{{9, 1, 136}, 8464}, {{3, 1, 40}, 16936}, {{11, 1, 1608}}, {{10, 1, 776}, 2160}});
+    forms.insert(forms.end(), {{{9, 1, 136}, 8464},
+                               {{3, 1, 40}, 16936},
+                               {{5, 1, 2120}, 8464},
+                               {{11, 1, 1608}},
+                               {{10, 1, 776}, 2160}});
   }
   for (const auto& [dims, n] : forms) {
     for (bool gated : {false, true}) {
