@@ -118,7 +118,7 @@ template <int kTiles, int kParts, int kGroups, int kStages, bool kOnce> DEV void
   for (i32 m = 0; m < kTiles; ++m) square[m] = 0.0f;
   const auto column_of = [&](i32 f) { return chunk_of(f / kUnits) * kChunk + f % kUnits * 32 + piece * 8; };
   const auto is_there = [&](i32 f) { return f / kUnits < turns && column_of(f) < $K$; };
-  // What this warp needs of x.
+  // All that this warp needs of x, and of the scales, to be kept.
   const auto load_scales = [&]() {
 #pragma unroll
     for (i32 f = 0; f < kAll; ++f) by[f] = $NORM$ && is_there(f) ? *(const V4*)(p.scale + column_of(f)) : V4{{0, 0, 0, 0}};
