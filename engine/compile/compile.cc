@@ -279,6 +279,9 @@ class KernelMaker {
   }
 
   void report_fallbacks() {
+    if (std::string why = env_.kernels->refusal(); !why.empty()) {
+      p_.events.push_back({"kernels are not kept on disk", std::move(why), "", ""});
+    }
     for (const plan::Fallback& f : p_.placement.fallbacks) {
       if (p_.events.size() >= kMaxEvents) return;
       const NodeId root = p_.regions.root(p_.regions.list[f.region]);

@@ -12,6 +12,8 @@ import (
 
 	nef "github.com/Hexa08/NEF"
 	"github.com/spf13/pflag"
+
+	"github.com/Hexa08/NEF/internal/safetext"
 )
 
 // model is a loaded graph with what the commands ask about it.
@@ -146,7 +148,7 @@ func (g *model) summary() string {
 }
 
 // portLines describes inputs and outputs, one a line.
-func (g *model) portLines() string {
+func (g *model) portLines() safetext.Text {
 	var rows [][]string
 	for _, side := range []struct {
 		what  string
@@ -156,14 +158,14 @@ func (g *model) portLines() string {
 			rows = append(rows, []string{" " + side.what, p.Name, p.DType, p.shape() + p.bounds()})
 		}
 	}
-	return table(rows)
+	return safetext.Table(rows)
 }
 
 // parseDims reads --dim NAME=N flags.
 func (g *model) parseDims(flags []string) (map[string]int, error) {
 	sizes := map[string]int{}
 	for _, flag := range flags {
-		name, text, ok := strings.Cut(flag, "=")
+		name, text, ok := cutLast(flag)
 		var n int
 		if _, err := fmt.Sscanf(text, "%d", &n); !ok || err != nil || n < 0 || fmt.Sprint(n) != text {
 			return nil, usagef("--dim %q: expected NAME=N", flag)
