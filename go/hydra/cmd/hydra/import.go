@@ -124,32 +124,12 @@ func (a *app) importError(path string, err error) error {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	if !a.json {
-		return textError{err, unsupportedText(path, list)}
+		return textError{err, safetext.Sprintf("%s: %s", path, safetext.Lines(list.Error()))}
 	}
 	a.printJSON(map[string]any{"error": map[string]any{
 		"code": nef.CodeUnsupported.String(), "message": err.Error(), "unsupported": list.Ops,
 	}})
 	return errShown
-}
-
-// shownNodes is how many nodes of an op are named.
-const shownNodes = 3
-
-func unsupportedText(path string, list *onnx.UnsupportedError) safetext.Text {
-	text := safetext.Sprintf("%s: %d ops of this model are not supported:", path, len(list.Ops))
-	for _, op := range list.Ops {
-		text = text.Append(safetext.Sprintf("\n  %s %s, opset %d, %d times", op.Domain, op.Op, op.Opset, op.Count))
-		if op.Reason != "" {
-			text = text.Append(safetext.Sprintf(": %s", op.Reason))
-		}
-		more := ""
-		if len(op.Nodes) > shownNodes {
-			more = ", ..."
-		}
-		nodes := strings.Join(op.Nodes[:min(len(op.Nodes), shownNodes)], ", ")
-		text = text.Append(safetext.Sprintf(" (%s%s)", nodes, more))
-	}
-	return text
 }
 
 func graphOptions(m *onnx.Model, o importOptions) (onnx.Options, error) {

@@ -7,6 +7,7 @@
 package regular
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"io/fs"
@@ -54,12 +55,19 @@ func ReadFile(path string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, limit+1))
+	info, err := f.Stat()
 	if err != nil {
 		return nil, err
 	}
-	if int64(len(data)) > limit {
+	var data bytes.Buffer
+	if info.Size() <= limit {
+		data.Grow(int(info.Size()) + bytes.MinRead)
+		if _, err := data.ReadFrom(io.LimitReader(f, limit+1)); err != nil {
+			return nil, err
+		}
+	}
+	if info.Size() > limit || int64(data.Len()) > limit {
 		return nil, fmt.Errorf("%s: larger than %d MiB", path, limit>>20)
 	}
-	return data, nil
+	return data.Bytes(), nil
 }
