@@ -79,7 +79,22 @@ func ports(infos []nef.TensorInfo) []port {
 }
 
 // isSymbol tells a plain name from an expression such as "2*sequence".
-func (d dim) isSymbol() bool { return d.Size < 0 && !strings.ContainsAny(d.Text, "+-*/() ?") }
+func (d dim) isSymbol() bool {
+	if d.Size >= 0 || !strings.HasPrefix(d.Text, "`") {
+		return d.Size < 0 && !strings.ContainsAny(d.Text, "+-*/() ?")
+	}
+	// A name that is no plain word stands in backquotes, its own ones doubled.
+	rest := strings.ReplaceAll(d.Text[1:], "``", "")
+	return strings.IndexByte(rest, '`') == len(rest)-1
+}
+
+// name is that of a symbol, as it stands in the model.
+func (d dim) name() string {
+	if !strings.HasPrefix(d.Text, "`") {
+		return d.Text
+	}
+	return strings.ReplaceAll(d.Text[1:len(d.Text)-1], "``", "`")
+}
 
 // smallSize is a size for made-up inputs: 1 for a batch, else a few, within the bounds.
 func (d dim) smallSize() int {
@@ -177,7 +192,7 @@ func (g *model) parseDims(flags []string) (map[string]int, error) {
 		if n < d.Min || d.Max > 0 && n > d.Max {
 			return nil, usagef("--dim %s: %s is %d at least%s", flag, name, d.Min, upTo(d.Max))
 		}
-		sizes[name] = n
+		sizes[d.Text] = n
 	}
 	return sizes, nil
 }
@@ -192,7 +207,7 @@ func upTo(limit int) string {
 func (g *model) symbol(name string) *dim {
 	for _, p := range g.inputs {
 		for i := range p.Dims {
-			if p.Dims[i].Text == name && p.Dims[i].isSymbol() {
+			if p.Dims[i].isSymbol() && p.Dims[i].name() == name {
 				return &p.Dims[i]
 			}
 		}

@@ -263,7 +263,7 @@ func dimFlags(ports []port) string {
 		for _, d := range p.Dims {
 			if _, known := sizes[d.Text]; d.Size < 0 && !known && d.isSymbol() {
 				sizes[d.Text] = d.smallSize()
-				b.WriteString(" --dim " + safetext.Shell(fmt.Sprintf("%s=%d", d.Text, sizes[d.Text])))
+				b.WriteString(" --dim " + safetext.Shell(fmt.Sprintf("%s=%d", d.name(), sizes[d.Text])))
 			}
 		}
 	}
