@@ -19,7 +19,7 @@ import (
 )
 
 // The test program is the command itself when this is set.
-const asCommand = "HYDRA_TEST_AS_COMMAND"
+const asCommand = "NEF_TEST_CHILD"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asCommand) != "" {
