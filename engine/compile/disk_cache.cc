@@ -173,8 +173,8 @@ std::vector<char> DiskCache::read(const std::string& key) const {
   const File folder(open_folder());
   if (folder.fd < 0) return {};
   // Not blocking: a pipe of that name must not keep the caller.
-  const File file(::openat(folder.fd, name_of(key).c_str(),
-                           O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  const File file(
+      ::openat(folder.fd, name_of(key).c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   struct stat st;
   if (file.fd < 0 || ::fstat(file.fd, &st) != 0 || !own_file(st)) return {};
   Header h;
@@ -201,8 +201,8 @@ void DiskCache::write(const std::string& key, const std::vector<char>& blob) con
   if (fd < 0) return;
   static std::atomic<unsigned> counter{0};
   const std::string name = name_of(key);
-  const std::string temp = cat(name, kTemporary.data(), static_cast<long>(::getpid()), '.',
-                               counter.fetch_add(1));
+  const std::string temp =
+      cat(name, kTemporary.data(), static_cast<long>(::getpid()), '.', counter.fetch_add(1));
   Header h;
   std::memcpy(h.magic, kMagic, sizeof kMagic);
   h.key_size = key.size();

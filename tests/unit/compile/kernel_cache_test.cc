@@ -403,9 +403,9 @@ TEST(DiskCacheTest, TrimmingRemovesItsOwnFilesOnly) {
   const auto at = [&](const std::string& name) { return fs::path(folder.path()) / name; };
   const std::string digits(31, 'a');
   const std::vector<std::string> foreign = {
-      "movie.mkv",        digits,           digits + "aa",         digits + "A",
-      digits + "a.tmp",   digits + "a.tmp1", digits + "a.tmp1.x",  digits + "a.bak",
-      ".pull-" + digits + "a",
+      "movie.mkv",         digits,           digits + "aa",
+      digits + "A",        digits + "a.tmp", digits + "a.tmp1",
+      digits + "a.tmp1.x", digits + "a.bak", ".pull-" + digits + "a",
   };
   for (const std::string& name : foreign) make_old(at(name), huge, 48);
   const fs::path target = fs::path(elsewhere.path()) / "target";
