@@ -70,7 +70,7 @@ func (p *process) end(t *testing.T, limit time.Duration) syscall.WaitStatus {
 
 const (
 	// settle is long enough for a process to begin what it then waits in.
-	settle = 500 * time.Millisecond
+	settle = 2 * time.Second
 	// slack is what a busy machine may take on top.
 	slack = 10 * time.Second
 )
@@ -126,16 +126,19 @@ func TestASignalEndsHydraAtAnyTime(t *testing.T) {
 			}
 		})
 		t.Run("a run, "+sig.String(), func(t *testing.T) {
+			t.Parallel()
 			p := startHydra(t, nil, "run", linearModel(t), "--random", "--runs", "2000000000")
 			time.Sleep(settle)
 			interrupted(t, p)
 		})
 		t.Run("a call of the library, "+sig.String(), func(t *testing.T) {
+			t.Parallel()
 			p := startHydra(t, nil, "run", slowModel(t), "--random", "--device", "reference")
 			time.Sleep(settle)
 			interrupted(t, p)
 		})
 		t.Run("nobody reads, "+sig.String(), func(t *testing.T) {
+			t.Parallel()
 			read, write, err := os.Pipe()
 			if err != nil {
 				t.Fatal(err)
@@ -186,6 +189,7 @@ func longModel(t *testing.T) string {
 
 // The second signal does not wait for the end of the grace time.
 func TestASecondSignalEndsHydraAtOnce(t *testing.T) {
+	t.Parallel()
 	p := startHydra(t, nil, "run", slowModel(t), "--random", "--device", "reference")
 	time.Sleep(settle)
 	begin := time.Now()
