@@ -55,13 +55,14 @@ std::shared_ptr<const Graph> with_aligned_constants(std::shared_ptr<const Graph>
 }  // namespace
 
 std::shared_ptr<runtime::Program> Context::compile(std::shared_ptr<const Graph> graph,
-                                                   runtime::ProgramOptions options) {
+                                                   runtime::ProgramOptions options,
+                                                   const std::atomic<bool>* cancel) {
 #ifdef NEF_VERIFY
   options.compile.verify = true;
 #endif
   compiled_.fetch_add(1, std::memory_order_relaxed);
   return std::make_shared<runtime::Program>(with_aligned_constants(std::move(graph)),
-                                            std::move(options), environment());
+                                            std::move(options), environment(), cancel);
 }
 
 Context::Counters Context::counters() const {

@@ -191,12 +191,15 @@ void Executor::open_level(const Run& run, Level level, std::vector<int64_t> symb
   if (bound == nullptr || bound->before != before || bound->symbols != symbols) {
     bound = later_binding(before, level, std::move(symbols));
     try {
+      run.arenas.add(bound->host_bytes(), "an arena of sizes found in it");
       reserve(frame, level, run.control);
     } catch (const Error&) {
       bound = nullptr;  // its arenas are not there
       throw;
     }
     fill(frame, level);
+  } else {
+    run.arenas.add(bound->host_bytes(), "an arena of sizes found in it");
   }
   for (uint32_t i : patches_[level].made) make_output(run, i, level);
   patch(run, level);
