@@ -190,7 +190,7 @@ std::vector<Failure> compile_regions(const Program& p, const Environment& env,
 }
 
 // Binds the kernels to the constants. Returns the first region whose device has no room for its.
-std::optional<Failure> prepare_kernels(const Program& p, const optimize::Budget& budget,
+std::optional<Failure> prepare_kernels(const Program& p, optimize::Budget& budget,
                                        std::vector<Made>& made) {
   RegionDesc desc;
   for (uint32_t r = 0; r < made.size(); ++r) {
@@ -202,6 +202,7 @@ std::optional<Failure> prepare_kernels(const Program& p, const optimize::Budget&
     } catch (const Error& e) {
       return failure(p, r, "preparation", e);
     }
+    budget.add_packed(made[r].prepared->bytes());
   }
   return std::nullopt;
 }
@@ -209,8 +210,7 @@ std::optional<Failure> prepare_kernels(const Program& p, const optimize::Budget&
 // Makes kernels where regions were placed; what fails there goes elsewhere, and is an event.
 class KernelMaker {
  public:
-  KernelMaker(Program& program, Placer& placer, const Environment& env,
-              const optimize::Budget& budget)
+  KernelMaker(Program& program, Placer& placer, const Environment& env, optimize::Budget& budget)
       : p_(program), placer_(placer), env_(env), budget_(budget) {}
 
   void run() {
@@ -301,7 +301,7 @@ class KernelMaker {
   Program& p_;
   Placer& placer_;
   const Environment& env_;
-  const optimize::Budget& budget_;
+  optimize::Budget& budget_;
   bool evicted_ = false;
   std::vector<Made> made_;                           // per region
   std::map<Identity, Made> kept_;                    // of the attempt before

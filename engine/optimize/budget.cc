@@ -15,7 +15,10 @@ namespace {
 constexpr double kBaseSteps = 5e7, kStepsPerByte = 8, kMostSteps = 1e10;
 
 // Bytes of computed constants, in proportion too: weights of few bits may become floats.
-constexpr uint64_t kBaseBytes = uint64_t{32} << 20, kGrowth = 4;
+constexpr uint64_t kBaseBytes = uint64_t{16} << 20, kGrowth = 4;
+
+// Of weights as kernels keep them. Padding and transforms (Winograd) take up to 8 bytes for one.
+constexpr uint64_t kBasePacked = uint64_t{64} << 20, kPackedGrowth = 8;
 
 // Recursion is bounded by how deep blocks are nested.
 uint64_t constant_bytes(const ir::Graph& graph) {
@@ -32,10 +35,9 @@ uint64_t constant_bytes(const ir::Graph& graph) {
 }  // namespace
 
 Budget::Budget(const ir::Graph& graph, uint64_t memory, const std::atomic<bool>* cancel)
-    : cancel_(cancel) {
-  const uint64_t own = constant_bytes(graph);
-  steps_left_ = std::min(kBaseSteps + kStepsPerByte * static_cast<double>(own), kMostSteps);
-  most_bytes_ = kBaseBytes + std::min(own, UINT64_MAX / 8) * kGrowth;
+    : cancel_(cancel), own_bytes_(std::min(constant_bytes(graph), UINT64_MAX / 16)) {
+  steps_left_ = std::min(kBaseSteps + kStepsPerByte * static_cast<double>(own_bytes_), kMostSteps);
+  most_bytes_ = kBaseBytes + own_bytes_ * kGrowth;
   if (memory != 0) most_bytes_ = std::min(most_bytes_, memory / 4);
 }
 
@@ -47,6 +49,17 @@ bool Budget::take(double steps, uint64_t in, uint64_t out) {
   steps_left_ -= steps;
   bytes_ += out;
   return true;
+}
+
+void Budget::add_packed(uint64_t bytes) {
+  packed_ += bytes;
+  const uint64_t constants = own_bytes_ + std::min(bytes_, own_bytes_ + kBasePacked);
+  const uint64_t limit = kBasePacked + kPackedGrowth * constants;
+  if (packed_ <= limit) return;
+  fail(NEF_LIMIT_EXCEEDED, "compile",
+       cat("kernels would keep ", packed_, " bytes of packed weights; for a graph with ", constants,
+           " bytes of constants the limit is ", limit,
+           ". Make the weights inputs of the graph instead"));
 }
 
 void Budget::check_cancelled() const {

@@ -24,14 +24,19 @@ class Budget {
   // Bytes of computed constants that are still there.
   uint64_t bytes() const { return bytes_; }
 
+  // Counts packed weights that a kernel keeps. Throws NEF_LIMIT_EXCEEDED when all of them together
+  // take more than the graph's constants explain.
+  void add_packed(uint64_t bytes);
+
   // Throws NEF_CANCELLED when the caller has cancelled the compile.
   void check_cancelled() const;
 
  private:
   const std::atomic<bool>* const cancel_;
+  const uint64_t own_bytes_;
   double steps_left_;
   uint64_t most_bytes_;
-  uint64_t bytes_ = 0;
+  uint64_t bytes_ = 0, packed_ = 0;
 };
 
 }  // namespace nef::optimize
