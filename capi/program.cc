@@ -169,7 +169,7 @@ void run_program(runtime::Program& program, std::span<build::LazyTensor* const> 
       context::Context::get().execute({&inputs[i], 1});
       data[i] = build::data_of(inputs[i]);
     }
-    args[i] = {inputs[i]->dtype, inputs[i]->dims(), data[i]->data()};
+    args[i] = {inputs[i]->dtype, nef::ir::numbers(inputs[i]->dims()), data[i]->data()};
   }
   Few<runtime::TensorResult> results(outs.size());
   context::Context::get().count_run();

@@ -66,7 +66,9 @@ class Node {
   bool has(size_t i) const {
     return i < graph_.inputs(node_).size() && graph_.inputs(node_)[i] != kNone;
   }
-  static double number(Dim d) { return is_expr(d) ? kUnboundedWork : static_cast<double>(d); }
+  static double number(Dim d) {
+    return d.is_number() ? static_cast<double>(d.number()) : kUnboundedWork;
+  }
   double elements(ValueId v) const {
     double n = 1;
     for (Dim d : graph_.dims(v)) {

@@ -87,16 +87,16 @@ class LateSymbols {
       read_ = true;
       for (ValueId v : graph_.graph_inputs()) {
         for (ir::Dim dim : graph_.dims(v)) {
-          if (ir::is_expr(dim)) bound_.push_back(dim);
+          if (ir::is_expr(dim)) bound_.push_back(ir::expr_id(dim));
         }
       }
       std::sort(bound_.begin(), bound_.end());
     }
-    return std::binary_search(bound_.begin(), bound_.end(), d);
+    return std::binary_search(bound_.begin(), bound_.end(), ir::expr_id(d));
   }
 
   const Graph& graph_;
-  std::vector<ir::Dim> bound_;
+  std::vector<uint32_t> bound_;
   bool read_ = false;
 };
 
@@ -156,7 +156,7 @@ bool fold_content(Graph& graph, Rewriter& rewriter, LateSymbols& late, NodeId n)
     return true;
   }
   if (ir::is_expr(elements[0])) return false;  // a scalar expression stays with its op
-  rewriter.forward(out, rewriter.builder().int_scalar(elements[0]));
+  rewriter.forward(out, rewriter.builder().int_scalar(elements[0].number()));
   return true;
 }
 

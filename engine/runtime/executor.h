@@ -30,7 +30,7 @@ struct TensorArg {
 // A tensor a run made.
 struct TensorResult {
   nef_dtype dtype;
-  ir::Shape dims;
+  ir::Sizes dims;
   std::shared_ptr<ir::Buffer> data;
 };
 
@@ -129,15 +129,15 @@ class Executor {
   void check_bound_dims(const Binding& binding, size_t i, const TensorArg& arg) const;
   void execute(const Run& run);
   void run_alone(const Run& run, uint32_t step);
-  std::vector<ir::Shape> find_sizes(const Run& run, uint32_t step) const;
-  void adopt_sizes(const Run& run, const compile::Step& step, std::span<const ir::Shape> sizes);
+  std::vector<ir::Sizes> find_sizes(const Run& run, uint32_t step) const;
+  void adopt_sizes(const Run& run, const compile::Step& step, std::span<const ir::Sizes> sizes);
   void open_level(const Run& run, Level level, std::vector<int64_t> symbols);
   std::shared_ptr<const Binding> later_binding(const std::shared_ptr<const Binding>& before,
                                                Level level, std::vector<int64_t> symbols);
-  std::vector<ir::Shape> sizes_by_backend(const Frame& frame, uint32_t step) const;
-  std::vector<ir::Shape> sizes_by_inference(const Frame& frame, Level bound,
+  std::vector<ir::Sizes> sizes_by_backend(const Frame& frame, uint32_t step) const;
+  std::vector<ir::Sizes> sizes_by_inference(const Frame& frame, Level bound,
                                             const compile::Step& step) const;
-  std::vector<int64_t> symbols_of(std::span<const ir::Shape> sizes,
+  std::vector<int64_t> symbols_of(std::span<const ir::Sizes> sizes,
                                   const compile::Step& step) const;
   // In run_blocks.cc.
   class BlockRunner;

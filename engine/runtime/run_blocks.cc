@@ -50,7 +50,7 @@ class Stack {
     const auto inner = dims_.view();
     out.dims.assign(inner.first(axis_));
     out.dims.push(count_);
-    for (ir::Dim d : inner.subspan(axis_)) out.dims.push(d);
+    for (int64_t d : inner.subspan(axis_)) out.dims.push(d);
     if (axis_ == 0 && !backwards_ && count_ == capacity_) {
       out.data = std::move(data_);
     } else {
@@ -99,7 +99,7 @@ class Stack {
   const size_t axis_;
   const bool backwards_;
   const std::shared_ptr<MemoryUse> memory_;
-  ir::Shape dims_;   // of a part
+  ir::Sizes dims_;   // of a part
   size_t part_ = 0;  // its bytes
   std::shared_ptr<ir::Buffer> data_;
   int64_t count_ = 0, capacity_ = 0;
@@ -218,7 +218,7 @@ class Executor::BlockRunner {
     std::vector<TensorResult> out;
     for (size_t i = 0; i < layout_.carried; ++i) {
       const TensorArg& last = state_.args[layout_.block_first + i];
-      TensorResult r{last.dtype, ir::Shape(last.dims), nullptr};
+      TensorResult r{last.dtype, ir::Sizes(last.dims), nullptr};
       if (iterations > 0) {
         r.data = state_.results[(iterations - 1) & 1][layout_.block_first_out + i].data;
       } else {

@@ -103,7 +103,8 @@ class Patterns : public ::testing::Test {
       for (float& x : data.back()) x = normal(random);
     }
     for (size_t i = 0; i < data.size(); ++i) {
-      args.push_back({NEF_FLOAT32, graph.dims(graph.graph_inputs()[i]), data[i].data()});
+      args.push_back(
+          {NEF_FLOAT32, ir::numbers(graph.dims(graph.graph_inputs()[i])), data[i].data()});
     }
     const auto run = [&](const Graph& g, uint32_t disabled) {
       runtime::ProgramOptions options;
