@@ -118,7 +118,7 @@ Dim product(DimPool& pool, std::span<const Dim> dims) {
   return out;
 }
 
-HostInts host_ints(const InferContext& c, size_t input) {
+HostInts any_host_ints(const InferContext& c, size_t input) {
   HostInts h;
   const Operand& o = c.in[input];
   if (o.dims.size() > 1) {
@@ -134,6 +134,19 @@ HostInts host_ints(const InferContext& c, size_t input) {
   if (o.dims.empty()) h.count = 1;
   else if (!is_expr(o.dims[0])) h.count = o.dims[0].number();
   h.known = h.count == 0;
+  return h;
+}
+
+HostInts host_ints(const InferContext& c, size_t input) {
+  const HostInts h = any_host_ints(c, input);
+  const Operand& o = c.in[input];
+  if (h.known || o.data == nullptr || o.dtype != NEF_INT64) return h;
+  for (int64_t i = 0; i < h.count; ++i) {
+    const int64_t n = stored_int(o.dtype, o.data, static_cast<size_t>(i));
+    if (Dim::known(n)) continue;
+    c.fail(NEF_OUT_OF_RANGE, cat("input ", c.spec.inputs[input].name, " has the element ", n,
+                                 ", which is too low for a size, a count or an axis"));
+  }
   return h;
 }
 

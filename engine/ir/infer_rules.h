@@ -59,6 +59,8 @@ struct HostInts {
   std::span<const Dim> elements;  // when known
   int64_t count = -1;             // -1 = not even the length is known
 };
+HostInts any_host_ints(const InferContext& c, size_t input);
+// The same where a number too low to be a dim is an error.
 HostInts host_ints(const InferContext& c, size_t input);
 // As above, and the length must be known: the rank of the result follows from it.
 HostInts host_ints_sized(const InferContext& c, size_t input);

@@ -111,7 +111,7 @@ struct Bounds {
 // Exporters write numbers near INT64_MIN, too low for a dim: for a bound or a step any number that
 // low means the same.
 HostInts bound_ints(const InferContext& c, size_t input, Dim* memory) {
-  HostInts h = host_ints(c, input);
+  HostInts h = any_host_ints(c, input);
   const Operand& o = c.in[input];
   if (h.known || o.data == nullptr || o.dtype != NEF_INT64) return h;
   if (h.count < 0 || h.count > NEF_MAX_RANK) return h;
