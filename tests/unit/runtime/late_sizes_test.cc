@@ -203,6 +203,21 @@ TEST(LateSizesTest, ShapesThatCanOnlyBeOneAreChecked) {
   }
 }
 
+// The rank says that all axes go; the data must name each of them once.
+TEST(LateSizesTest, AxesThatOnlyTheRunKnowsAreChecked) {
+  const Tensor x = input("x", {dim(2), dim(3)}), axes = input("axes", {dim(2)}, NEF_INT64);
+  const Tensor sum = op("reduce_sum", {x, axes}, {int_attr("keepdims", 0)});
+  for (const char* device : {"reference", "cpu"}) {
+    const Program p = compile(capture({sum}), options(device));
+    const Tensor data = tensor({1, 2, 3, 4, 5, 6}, {2, 3});
+    EXPECT_EQ(floats(run(p, {data, ints({1, 0})})[0]), std::vector<float>{21});
+    EXPECT_EQ(floats(run(p, {data, ints({0, -1})})[0]), std::vector<float>{21});
+    EXPECT_EQ(run_code(p, {data, ints({0, 0})}), NEF_INVALID_ARGUMENT);
+    EXPECT_EQ(run_code(p, {data, ints({1, -1})}), NEF_INVALID_ARGUMENT);
+    EXPECT_EQ(run_code(p, {data, ints({0, INT64_MIN})}), NEF_OUT_OF_RANGE);
+  }
+}
+
 TEST(LateSizesTest, SizesThatMustAgree) {
   const Tensor a = input("a", {dim("n", 0, 100)}), b = input("b", {dim("m", 0, 100)});
   const Program p = compile(capture({op("add", {op("nonzero", {a}), op("nonzero", {b})})}));
