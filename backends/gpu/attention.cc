@@ -47,7 +47,7 @@ template <i32 kThreads> DEV void attend_row(const AttentionP& p, i64 row, A* sco
   emit<kThreads>(p, 1, row, scores);
   for (i64 j = t; j < p.keys; j += kThreads) {
     A v = scores[j];
-    if (j >= length || (p.causal && j > visible)) v += least_score;
+    if (j >= length || (p.causal && j > visible)) v = least_score;
     else if (p.mask) {
       if (p.columns != 1 && j >= p.columns) v += least_score;
       else {

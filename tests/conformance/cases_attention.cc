@@ -107,6 +107,21 @@ void add_many_heads(CaseList& out) {
                        tolerance_for(NEF_BFLOAT16)));
 }
 
+// Queries as a step of a decoder has them, keys and values as they lie in a cache.
+void add_mixed(nef_dtype t, CaseList& out) {
+  for (int64_t queries : {1, 3, 20}) {
+    const Geometry g = {2, 4, 2, queries, 37, 8, 8};
+    const Tensor q = make_qkv(t, g, true).q;
+    const Qkv x = make_qkv(t, g, false);
+    const auto words = attention(g, true).set_int(NEF_ATTENTION_IS_CAUSAL, 1).build();
+    const std::string name = "mixed" + std::to_string(queries);
+    out.push_back(single(name, NEF_OP_ATTENTION, {q, x.k, x.v}, words, tolerance_for(t)));
+    out.push_back(single(name + "_lengths", NEF_OP_ATTENTION,
+                         {q, x.k, x.v, {}, {}, {}, ints({queries + 9, queries})}, words,
+                         tolerance_for(t)));
+  }
+}
+
 void add_past(nef_dtype t, CaseList& out) {
   const Geometry g = {2, 4, 2, 3, 3, 8, 6};
   for (int64_t past : {0, 1, 9}) {
@@ -129,6 +144,7 @@ void add_past(nef_dtype t, CaseList& out) {
                          attrs(NEF_OP_ATTENTION).set_int(NEF_ATTENTION_IS_CAUSAL, causal).build(),
                          tolerance_for(t)));
   }
+  add_mixed(t, out);
 }
 
 // The fourth output shows the scores at four stages; the caches in between are not asked for.
