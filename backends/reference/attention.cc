@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention and RotaryEmbedding.
+#include <algorithm>
 #include <cmath>
 
 #include "backends/reference/call.h"
@@ -122,7 +123,8 @@ class Attention {
   // How many keys precede the first query.
   int64_t causal_offset(int64_t b) const {
     if (k_.has_past || !c_.has(6)) return k_.past_length;
-    return load_int(c_.in(6), b) - q_.length;
+    constexpr int64_t kFar = int64_t{1} << 62;
+    return std::clamp(load_int(c_.in(6), b), -kFar, kFar) - q_.length;
   }
 
   static void softmax(double* scores, int64_t n) {

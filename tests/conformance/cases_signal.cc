@@ -185,8 +185,8 @@ void add_require(CaseList& out) {
       const Tensor data = make(t, dims, Fill::Extreme);
       out.push_back(single("holds_" + dims_name(dims), op,
                            {data, values(NEF_BOOL, {2, 2}, {1, 1, 1, 1})}, words));
-      out.push_back(single("of_nothing_" + dims_name(dims), op,
-                           {data, values(NEF_BOOL, {0}, {})}, words));
+      out.push_back(
+          single("of_nothing_" + dims_name(dims), op, {data, values(NEF_BOOL, {0}, {})}, words));
       Case c = single("fails_" + dims_name(dims), op,
                       {data, values(NEF_BOOL, {2, 2}, {1, 1, 0, 1})}, words);
       c.expect = NEF_OUT_OF_RANGE;

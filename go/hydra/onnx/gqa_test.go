@@ -9,7 +9,6 @@ import (
 	"math/rand"
 	"os"
 	"slices"
-	"strings"
 	"testing"
 
 	nef "github.com/Hexa08/NEF"
@@ -484,6 +483,107 @@ func TestGroupQueryAttention(t *testing.T) {
 				}
 			}
 			t.Logf("GroupQueryAttention on %s: %d settings, %d of them with rows of different lengths, worst difference %.2g", device, gqaSettings, ragged, worst)
+		})
+	}
+}
+
+// Rows of one step that have 3 and 5 tokens: what each attends to, and where its new token lies.
+func TestStepOfRowsOfDifferentLengths(t *testing.T) {
+	m := model(17, graph{
+		nodes: []message{domainNode("com.microsoft", "GroupQueryAttention", list("q", "k", "v", "pk", "pv", "sl", "tl"), list("y", "ok", "ov"),
+			attrInt("num_heads", 2), attrInt("kv_num_heads", 1))},
+		inputs: []message{
+			value("q", floatType, "b", "s", 16), value("k", floatType, "b", "s", 8), value("v", floatType, "b", "s", 8),
+			value("pk", floatType, "b", 1, "p", 8), value("pv", floatType, "b", 1, "p", 8),
+			value("sl", int32Type, "b"), value("tl", int32Type),
+		},
+		outputs: []message{value("y", floatType), value("ok", floatType), value("ov", floatType)},
+	})
+	filled := func(x float32, shape ...int) *nef.Value {
+		n := 1
+		for _, d := range shape {
+			n *= d
+		}
+		return nef.Tensor(slices.Repeat([]float32{x}, n), shape)
+	}
+	for past := 4; past <= 7; past += 3 { // a cache that grows, and a buffer with room
+		var old []float32
+		for range 2 {
+			for i := range past {
+				old = append(old, slices.Repeat([]float32{float32(i + 1)}, 8)...)
+			}
+		}
+		out := run(t, m, nef.Values{
+			"q": filled(0, 2, 1, 16), "k": filled(0, 2, 1, 8), "v": filled(100, 2, 1, 8), "pk": filled(0, 2, 1, past, 8),
+			"pv": nef.Tensor(old, []int{2, 1, past, 8}), "sl": nef.Tensor([]int32{2, 4}, []int{2}), "tl": nef.Scalar(int32(5)),
+		})
+		y := data(t, out["y"])
+		for i, got := range y {
+			if want := []float64{103.0 / 3, 22}[i/16]; math.Abs(float64(got)-want) > 1e-4 {
+				t.Fatalf("past %d: y[%d] is %v, want %v", past, i, got, want)
+			}
+		}
+		present := data(t, out["ov"])
+		length := max(5, past)
+		want := [][]float32{{1, 2, 100}, {1, 2, 3, 4, 100}}
+		for r, row := range want {
+			for i, x := range row {
+				if got := present[(r*length+i)*8]; got != x {
+					t.Errorf("past %d: row %d holds %v at %d, want %v", past, r, got, i, x)
+				}
+			}
+		}
+	}
+}
+
+// A step of a decoder with one row: a cache that grows, one buffer that is mostly empty.
+func BenchmarkGroupQueryAttentionStep(b *testing.B) {
+	const heads, kvHeads, size, tokens = 32, 8, 128, 1024
+	for _, past := range []int{tokens, 4 * tokens} {
+		m := model(17, graph{
+			nodes: []message{
+				node("Shape", list("mask"), list("shape")), node("Gather", list("shape", "one"), list("total")), node("Cast", list("total"), list("tl"), attrInt("to", int32Type)),
+				domainNode("com.microsoft", "GroupQueryAttention", list("q", "k", "v", "pk", "pv", "sl", "tl"), list("y", "ok", "ov"),
+					attrInt("num_heads", heads), attrInt("kv_num_heads", kvHeads)),
+			},
+			initializers: []message{int64s("one", nil, 1)},
+			inputs: []message{
+				value("mask", int64Type, "b", "total"), value("q", floatType, "b", "s", heads*size), value("k", floatType, "b", "s", kvHeads*size), value("v", floatType, "b", "s", kvHeads*size),
+				value("pk", floatType, "b", kvHeads, "p", size), value("pv", floatType, "b", kvHeads, "p", size), value("sl", int32Type, "b"),
+			},
+			outputs: []message{value("y", floatType), value("ok", floatType), value("ov", floatType)},
+		})
+		floats := func(shape ...int) *nef.Value {
+			n := 1
+			for _, d := range shape {
+				n *= d
+			}
+			return nef.Tensor(slices.Repeat([]float32{0.5}, n), shape)
+		}
+		values := nef.Values{
+			"mask": nef.Tensor(make([]int64, tokens+1), []int{1, tokens + 1}), "q": floats(1, 1, heads*size), "k": floats(1, 1, kvHeads*size), "v": floats(1, 1, kvHeads*size),
+			"pk": floats(1, kvHeads, past, size), "pv": floats(1, kvHeads, past, size), "sl": nef.Tensor([]int32{tokens}, []int{1}),
+		}
+		path := b.TempDir() + "/model.onnx"
+		if err := os.WriteFile(path, m, 0o600); err != nil {
+			b.Fatal(err)
+		}
+		graph, err := onnx.Import(path)
+		if err != nil {
+			b.Fatal(err)
+		}
+		p, err := graph.Compile()
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run(fmt.Sprintf("past=%d", past), func(b *testing.B) {
+			for range b.N {
+				out, err := p.Run(context.Background(), values)
+				if err != nil {
+					b.Fatal(err)
+				}
+				out.Close()
+			}
 		})
 	}
 }

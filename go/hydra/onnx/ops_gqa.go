@@ -15,13 +15,41 @@ import (
 type gqa struct {
 	c *call
 	attentionAttrs
-	q, k, v  *nef.Value // [batch, sequence, heads * size]
-	pastK    *nef.Value // [batch, kv heads, past, size], nil without a past
-	pastV    *nef.Value
+	q, k, v      *nef.Value // [batch, sequence, heads * size]
+	pastK, pastV *nef.Value // [batch, kv heads, past, size], nil without a past
+	window       int
+	rows         *gqaRows
+}
+
+// gqaRows is where the tokens of each row lie. Layers share it: what they read of it is there once.
+type gqaRows struct {
 	sequence *nef.Value // [1]
 	total    *nef.Value // [1], the longest row; nil when the node does not say
 	start    *nef.Value // [batch], the position of each row's first new token; nil for 0
-	window   int
+	ends     *nef.Value // [batch], start + sequence
+	grow     *nef.Value // [1], rows by which the present is longer than the past
+	checks   []check    // without a past; else start has them
+	ids      *nef.Value // [batch, sequence], positions of the new tokens
+	near     map[nearKey]*nef.Value
+}
+
+type check struct {
+	holds *nef.Value
+	rule  string
+	input int
+}
+
+// gqaKey is what the rows hang on; dims are text, in which equal ones are equal.
+type gqaKey struct {
+	scope          *scope
+	lens, total    *nef.Value
+	bias           *nef.Value
+	sequence, past string
+}
+
+type nearKey struct {
+	window int
+	keys   string
 }
 
 func groupQueryAttention(c *call) ([]item, error) {
@@ -109,42 +137,75 @@ func (c *call) newGQA() (*gqa, error) {
 	return g, g.placeRows()
 }
 
-// placeRows finds where the new tokens of each row begin. A row of seqlens_k + 1 tokens ends with the
-// new ones; one that is shorter than they are begins with them, and the rest of them is padding.
+// placeRows finds where the tokens of each row lie, once for all layers that agree about it.
 func (g *gqa) placeRows() error {
+	c, b := g.c, g.c.scope.builder
+	key := gqaKey{scope: c.scope, lens: c.x(5), total: c.x(6), bias: c.x(10), sequence: g.q.Dims()[1]}
+	if g.pastK != nil {
+		key.past = g.pastK.Dims()[2]
+	}
+	g.rows = b.gqaRows[key]
+	if g.rows == nil {
+		var err error
+		if g.rows, err = g.newRows(); err != nil {
+			return err
+		}
+	}
+	// Sizes that are not known have no names.
+	if !strings.Contains(key.sequence+key.past, "?") {
+		b.gqaRows[key] = g.rows
+	}
+	for _, check := range g.rows.checks {
+		var err error
+		if g.v, err = c.require(g.v, check.holds, check.rule, c.inputName(check.input)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// newRows finds where the new tokens of each row begin. A row of seqlens_k + 1 tokens ends with the
+// new ones; one that is shorter than they are begins with them, and the rest of them is padding.
+func (g *gqa) newRows() (*gqaRows, error) {
 	c := g.c
 	one, zero := nef.Scalar(int64(1)), nef.Scalar(int64(0))
 	last := nef.Cast(nef.Reshape(c.x(5), []int{-1}), nef.Int64)
-	g.sequence = dimOf(g.q, 1)
-	most := g.sequence
+	r := &gqaRows{sequence: dimOf(g.q, 1), near: map[nearKey]*nef.Value{}}
+	most := r.sequence
 	if g.pastK != nil {
 		most = most.Add(dimOf(g.pastK, 2))
 	}
 	if total := c.x(6); total != nil {
-		g.total = nef.Reshape(nef.Cast(total, nef.Int64), []int{1})
-		most = nef.Min(most, g.total)
+		r.total = nef.Reshape(nef.Cast(total, nef.Int64), []int{1})
+		most = nef.Min(most, r.total)
 	}
-	fits := nef.And(nef.GreaterOrEqual(last, zero), nef.Less(last, most))
-	// What is small and read by all that follows has the checks; without a past nothing reads the
-	// lengths.
-	checked := &last
+	checks := []check{{
+		nef.And(nef.GreaterOrEqual(last, zero), nef.Less(last, most)),
+		"input 5, seqlens_k (%s), must be at least 0 and less than total_sequence_length and than the lengths of past_key and query together, in every row", 5,
+	}}
+	if bias := c.x(10); bias != nil && r.total != nil {
+		checks = append(checks, check{nef.Equal(dimOf(bias, 3), r.total), "input 10, attention_bias (%s), must have total_sequence_length columns", 10})
+	}
 	if g.pastK == nil {
-		checked = &g.v
+		// Nothing reads the lengths: the values have the checks.
+		r.checks = checks
+		r.ids = positions(ints(0), dimOf(g.q, 0), r.sequence)
+		return r, nil
 	}
-	var err error
-	if *checked, err = c.require(*checked, fits, "input 5, seqlens_k (%s), must be at least 0 and less than total_sequence_length and than the lengths of past_key and query together, in every row", c.inputName(5)); err != nil {
-		return err
-	}
-	if bias := c.x(10); bias != nil && g.total != nil {
-		fits = nef.Equal(dimOf(bias, 3), g.total)
-		if *checked, err = c.require(*checked, fits, "input 10, attention_bias (%s), must have total_sequence_length columns", c.inputName(10)); err != nil {
-			return err
+	for _, check := range checks {
+		var err error
+		if last, err = c.require(last, check.holds, check.rule, c.inputName(check.input)); err != nil {
+			return nil, err
 		}
 	}
-	if g.pastK != nil {
-		g.start = nef.Max(last.Add(one).Sub(g.sequence), zero)
+	r.start = nef.Max(last.Add(one).Sub(r.sequence), zero)
+	r.ends = r.start.Add(r.sequence)
+	r.ids = positions(nef.Unsqueeze(r.start, []int{1}), dimOf(g.q, 0), r.sequence)
+	r.grow = r.sequence
+	if r.total != nil {
+		r.grow = nef.Max(nef.Max(r.total, r.sequence).Sub(dimOf(g.pastK, 2)), ints(0))
 	}
-	return nil
+	return r, nil
 }
 
 // unpackHeads splits queries, keys and values that lie behind each other in the last axis.
@@ -179,11 +240,7 @@ func (g *gqa) rotate() error {
 	}
 	ids := c.x(9)
 	if ids == nil {
-		start := ints(0)
-		if g.start != nil {
-			start = nef.Unsqueeze(g.start, []int{1})
-		}
-		ids = positions(start, dimOf(g.q, 0), g.sequence)
+		ids = g.rows.ids
 	}
 	attrs := nef.Attrs{"interleaved": interleaved}
 	if width, half := g.q.Shape()[2], cos.Shape()[1]; width > 0 && half > 0 && 2*half < width/g.heads {
@@ -199,8 +256,7 @@ func (g *gqa) rotate() error {
 
 // prompt is attention without a past: all rows begin at 0.
 func (g *gqa) prompt() []item {
-	mask := g.mask(g.sequence, ints(0))
-	in := []*nef.Value{g.q, g.k, g.v, mask}
+	in := []*nef.Value{g.q, g.k, g.v, g.mask(g.k, 1)}
 	return items(nef.Call("Attention", in, g.attrs, max(1, g.c.wanted()))...)
 }
 
@@ -209,10 +265,7 @@ func (g *gqa) prompt() []item {
 func (g *gqa) withPast() ([]item, error) {
 	keys, presentK := g.write(g.pastK, g.k)
 	values, presentV := g.write(g.pastV, g.v)
-	start := nef.Unsqueeze(g.start, []int{1, 2, 3})
-	mask := g.mask(dimOf(keys, 2), start)
-	lengths := g.start.Add(g.sequence)
-	in := []*nef.Value{g.q, keys, values, mask, nil, nil, lengths}
+	in := []*nef.Value{g.q, keys, values, g.mask(keys, 2), nil, nil, g.rows.ends}
 	y := nef.Call("Attention", in, g.attrs, 1)[0]
 	return items(y, presentK, presentV), nil
 }
@@ -221,60 +274,62 @@ func (g *gqa) withPast() ([]item, error) {
 // which is as long as the longer one of the past and the longest row.
 func (g *gqa) write(past, x *nef.Value) (cache, present *nef.Value) {
 	x = nef.Transpose(nef.Reshape(x, []int{0, 0, g.kvHeads, -1}), []int{0, 2, 1, 3})
-	length := dimOf(past, 2)
-	grow := g.sequence
-	if g.total != nil {
-		grow = nef.Max(nef.Max(g.total, g.sequence).Sub(length), ints(0))
-	}
-	room := padRows(past, grow)
-	late := g.total != nil && strings.Contains(room.Dims()[2], "?")
+	room := pad(past, g.rows.grow, 2)
+	late := strings.Contains(room.Dims()[2], "?")
 	if late {
 		// How long the longest row is follows from no size. Attention has room for all rows anyway, so
 		// that only the present has a size that is found in the run.
-		room = padRows(past, g.sequence)
+		room = pad(past, g.rows.sequence, 2)
 	}
-	cache = nef.TensorScatter(room, x, g.start, "linear")
+	cache = nef.TensorScatter(room, x, g.rows.start, "linear")
 	if late {
-		return cache, padRows(cache, grow.Sub(g.sequence))
+		return cache, pad(cache, g.rows.grow.Sub(g.rows.sequence), 2)
 	}
 	return cache, cache
 }
 
-// padRows adds rows of zeros to a cache, or takes some away.
-func padRows(cache, count *nef.Value) *nef.Value {
+// pad adds zeros at the end of an axis, or takes some of it away.
+func pad(x, count *nef.Value, axis int) *nef.Value {
 	if known, ok := count.KnownInts(); ok && known[0] == 0 {
-		return cache
+		return x
 	}
 	pads := nef.Concat([]*nef.Value{ints(0), count}, 0)
-	return nef.Call("Pad", []*nef.Value{cache, pads, scalar(cache.DType(), 0), ints(2)}, nil, 1)[0]
-}
-
-// padColumns gives a bias a column for each key; those that it lacks belong to no row.
-func padColumns(bias, keys *nef.Value) *nef.Value {
-	missing := keys.Sub(dimOf(bias, 3))
-	if known, ok := missing.KnownInts(); ok && known[0] == 0 {
-		return bias
-	}
-	pads := nef.Concat([]*nef.Value{ints(0), missing}, 0)
-	return nef.Call("Pad", []*nef.Value{bias, pads, scalar(bias.DType(), 0), ints(3)}, nil, 1)[0]
+	return nef.Call("Pad", []*nef.Value{x, pads, scalar(x.DType(), 0), ints(axis)}, nil, 1)[0]
 }
 
 // mask has what hides keys besides their order: the window in front of each query, and the bias,
-// whose columns are positions. Start is [batch, 1, 1, 1] or [1].
-func (g *gqa) mask(keys, start *nef.Value) *nef.Value {
-	mask := g.c.x(10)
-	if mask != nil {
-		mask = padColumns(mask, keys)
+// whose columns are positions. Axis is that of the keys' positions.
+func (g *gqa) mask(keys *nef.Value, axis int) *nef.Value {
+	bias := g.c.x(10)
+	if bias != nil {
+		// A column that it lacks belongs to no row.
+		bias = pad(bias, dimOf(keys, axis).Sub(dimOf(bias, 3)), 3)
 	}
 	if g.window < 0 {
-		return mask
+		return bias
 	}
-	one, zero := nef.Scalar(int64(1)), nef.Scalar(int64(0))
-	key := nef.Range(zero, nef.Reshape(keys, []int{}), one)
-	query := nef.Unsqueeze(nef.Range(zero, nef.Reshape(g.sequence, []int{}), one), []int{1}).Add(start)
-	near := nef.Greater(key, query.Sub(nef.Scalar(int64(g.window))))
-	if mask == nil {
+	key := nearKey{g.window, keys.Dims()[axis]}
+	near := g.rows.near[key]
+	if near == nil {
+		near = g.nearby(dimOf(keys, axis))
+	}
+	if !strings.Contains(key.keys, "?") {
+		g.rows.near[key] = near
+	}
+	if bias == nil {
 		return near
 	}
-	return nef.Where(near, mask, scalar(mask.DType(), math.Inf(-1)))
+	return nef.Where(near, bias, scalar(bias.DType(), math.Inf(-1)))
+}
+
+// nearby is true where a key lies in the window in front of the query: [sequence, keys], for each row
+// of the batch if there is a past.
+func (g *gqa) nearby(keys *nef.Value) *nef.Value {
+	one, zero := nef.Scalar(int64(1)), nef.Scalar(int64(0))
+	key := nef.Range(zero, nef.Reshape(keys, []int{}), one)
+	query := nef.Unsqueeze(nef.Range(zero, nef.Reshape(g.rows.sequence, []int{}), one), []int{1})
+	if g.rows.start != nil {
+		query = query.Add(nef.Unsqueeze(g.rows.start, []int{1, 2, 3}))
+	}
+	return nef.Greater(key, query.Sub(nef.Scalar(int64(g.window))))
 }

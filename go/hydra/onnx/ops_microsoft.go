@@ -175,6 +175,8 @@ func (c *call) single(i int) (*nef.Value, error) {
 		if v, err = c.require(v, one, "input %d (%s) must have one element", i, c.inputName(i)); err != nil {
 			return nil, err
 		}
+		// A Reshape would say first that sizes differ.
+		v = nef.Gather(v, nef.Scalar(int64(0)), 0)
 	}
 	return nef.Reshape(v, []int{1}), nil
 }

@@ -277,7 +277,7 @@ func TestOneCheckForAllLayers(t *testing.T) {
 		checks += strings.Count(r.Ops, "require")
 	}
 	if checks != 1 {
-		t.Errorf("%d checks", checks)
+		t.Errorf("%d checks: %v", checks, p.Plan())
 	}
 }
 
