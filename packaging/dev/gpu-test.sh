@@ -12,8 +12,8 @@
 #   --memcheck       under compute-sanitizer's memcheck, one op of each family
 #   --racecheck      under its racecheck: of one op of each family the smallest case of each dtype from
 #                    256 elements on, and one case of each kernel that stands for a whole region
-#   --gqa            GroupQueryAttention through the importer in 200 random settings against float64, a Go
-#                    test, and nothing else
+#   --gqa            nothing but tests of the ONNX importer (Go) on a GPU: GroupQueryAttention in 200 random
+#                    settings against float64, and the checks of rules that hold under a condition
 #   --only REGEX     ops whose name matches (extended regular expression)
 #
 # Every case of tests/conformance in three modes against the reference backend, where the backend
@@ -81,11 +81,12 @@ if [ -n "$forward" ]; then
 fi
 if [ -n "$only_gqa" ]; then
   begin=$(date +%s)
-  NEF_GQA_DEVICE=$backend "$gqa" -test.v -test.run '^TestGroupQueryAttention$' >"$logs/gqa" 2>&1 || {
+  NEF_GQA_DEVICE=$backend "$gqa" -test.v -test.run '^(TestGroupQueryAttention|TestRulesUnderConditions)$' >"$logs/gqa" 2>&1 || {
     cat "$logs/gqa" && exit 1
   }
   ! grep -qE -- '--- SKIP' "$logs/gqa" || fail "no GPU that the $backend backend can use: $(grep -m 1 'gqa_test.go' "$logs/gqa")"
   grep -oE 'GroupQueryAttention on .*' "$logs/gqa"
+  echo "checks of rules: $(grep -cE '^    --- PASS: TestRules' "$logs/gqa") passed"
   echo "$(($(date +%s) - begin)) s"
   exit
 fi

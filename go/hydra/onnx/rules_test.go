@@ -190,9 +190,10 @@ func with(values, others nef.Values) nef.Values {
 }
 
 func TestRulesUnderConditions(t *testing.T) {
-	for _, device := range []string{"", "reference"} {
+	for _, device := range gqaDevices() {
 		for _, r := range rules() {
 			t.Run(r.name+" "+device, func(t *testing.T) {
+				needDevice(t, device)
 				g, err := onnx.Import(write(t, r.model))
 				if err != nil {
 					t.Fatal(err)
