@@ -86,6 +86,8 @@ type builder struct {
 	// wholes are the integers of which floats were made.
 	wholes  map[*nef.Value]*nef.Value
 	gqaRows map[gqaKey]*gqaRows
+	// rotations are rows of the tables of rotary embeddings.
+	rotations map[rotationKey][2]*nef.Value
 }
 
 // Graph builds the model's graph. It fails with an [*UnsupportedError] before any work when an op
@@ -101,7 +103,7 @@ func (m *Model) Graph(opts ...Options) (g *nef.Graph, err error) {
 		if err := m.Check(); err != nil {
 			return err
 		}
-		b := &builder{m: m, o: o, most: m.mostNodes(), symbols: map[string]bool{}, heavy: map[*nef.Value]bool{}, wholes: map[*nef.Value]*nef.Value{}, gqaRows: map[gqaKey]*gqaRows{}}
+		b := &builder{m: m, o: o, most: m.mostNodes(), symbols: map[string]bool{}, heavy: map[*nef.Value]bool{}, wholes: map[*nef.Value]*nef.Value{}, gqaRows: map[gqaKey]*gqaRows{}, rotations: map[rotationKey][2]*nef.Value{}}
 		g, err = b.graph()
 		return err
 	})

@@ -122,8 +122,8 @@ func (c *call) newGQA() (*gqa, error) {
 			return nil, err
 		}
 	}
-	if g.k.Rank() != 3 || g.v.Rank() != 3 {
-		return nil, invalid("key has %d dims, value %d, want 3", g.k.Rank(), g.v.Rank())
+	if g.q.Rank() != 3 || g.k.Rank() != 3 || g.v.Rank() != 3 {
+		return nil, invalid("queries have %d dims, keys %d, values %d, want 3", g.q.Rank(), g.k.Rank(), g.v.Rank())
 	}
 	if bias := c.x(10); bias != nil && bias.Rank() != 4 {
 		return nil, invalid("input 10, attention_bias, has %d dims, want 4", bias.Rank())
@@ -140,9 +140,9 @@ func (c *call) newGQA() (*gqa, error) {
 // placeRows finds where the tokens of each row lie, once for all layers that agree about it.
 func (g *gqa) placeRows() error {
 	c, b := g.c, g.c.scope.builder
-	key := gqaKey{scope: c.scope, lens: c.x(5), total: c.x(6), bias: c.x(10), sequence: g.q.Dims()[1]}
+	key := gqaKey{scope: c.scope, lens: c.x(5), total: c.x(6), bias: c.x(10), sequence: dimText(g.q, 1)}
 	if g.pastK != nil {
-		key.past = g.pastK.Dims()[2]
+		key.past = dimText(g.pastK, 2)
 	}
 	g.rows = b.gqaRows[key]
 	if g.rows == nil {
@@ -151,8 +151,7 @@ func (g *gqa) placeRows() error {
 			return err
 		}
 	}
-	// Sizes that are not known have no names.
-	if !strings.Contains(key.sequence+key.past, "?") {
+	if !isLate(key.sequence + key.past) {
 		b.gqaRows[key] = g.rows
 	}
 	for _, check := range g.rows.checks {
@@ -235,20 +234,21 @@ func (g *gqa) rotate() error {
 	if cos == nil || sin == nil {
 		return invalid("do_rotary without the tables cos_cache and sin_cache")
 	}
-	if cos.Rank() != 2 {
-		return invalid("cos_cache has %d dims, want 2", cos.Rank())
+	if cos.Rank() != 2 || sin.Rank() != 2 {
+		return invalid("cos_cache has %d dims, sin_cache %d, want 2", cos.Rank(), sin.Rank())
 	}
 	ids := c.x(9)
 	if ids == nil {
 		ids = g.rows.ids
 	}
+	cosines, sines := c.rotations(cos, sin, ids)
 	attrs := nef.Attrs{"interleaved": interleaved}
 	if width, half := g.q.Shape()[2], cos.Shape()[1]; width > 0 && half > 0 && 2*half < width/g.heads {
 		attrs["rotary_embedding_dim"] = 2 * half
 	}
 	turn := func(x *nef.Value, heads int) *nef.Value {
 		attrs["num_heads"] = heads
-		return nef.Call("RotaryEmbedding", []*nef.Value{x, cos, sin, ids}, attrs, 1)[0]
+		return nef.Call("RotaryEmbedding", []*nef.Value{x, cosines, sines}, attrs, 1)[0]
 	}
 	g.q, g.k = turn(g.q, g.heads), turn(g.k, g.kvHeads)
 	return nil
@@ -275,7 +275,7 @@ func (g *gqa) withPast() ([]item, error) {
 func (g *gqa) write(past, x *nef.Value) (cache, present *nef.Value) {
 	x = nef.Transpose(nef.Reshape(x, []int{0, 0, g.kvHeads, -1}), []int{0, 2, 1, 3})
 	room := pad(past, g.rows.grow, 2)
-	late := strings.Contains(room.Dims()[2], "?")
+	late := isLate(dimText(room, 2))
 	if late {
 		// How long the longest row is follows from no size. Attention has room for all rows anyway, so
 		// that only the present has a size that is found in the run.
@@ -288,9 +288,20 @@ func (g *gqa) write(past, x *nef.Value) (cache, present *nef.Value) {
 	return cache, cache
 }
 
+// dimText is a dim as text, "?" where there is none: the value has an error, which comes out of the node.
+func dimText(v *nef.Value, axis int) string {
+	if dims := v.Dims(); axis < len(dims) {
+		return dims[axis]
+	}
+	return "?"
+}
+
+// isLate reports whether a dim is found in the run: such ones have no names.
+func isLate(dim string) bool { return strings.Contains(dim, "?") }
+
 // pad adds zeros at the end of an axis, or takes some of it away.
 func pad(x, count *nef.Value, axis int) *nef.Value {
-	if known, ok := count.KnownInts(); ok && known[0] == 0 {
+	if known, ok := count.KnownInts(); ok && len(known) == 1 && known[0] == 0 {
 		return x
 	}
 	pads := nef.Concat([]*nef.Value{ints(0), count}, 0)
@@ -308,12 +319,12 @@ func (g *gqa) mask(keys *nef.Value, axis int) *nef.Value {
 	if g.window < 0 {
 		return bias
 	}
-	key := nearKey{g.window, keys.Dims()[axis]}
+	key := nearKey{g.window, dimText(keys, axis)}
 	near := g.rows.near[key]
 	if near == nil {
 		near = g.nearby(dimOf(keys, axis))
 	}
-	if !strings.Contains(key.keys, "?") {
+	if !isLate(key.keys) {
 		g.rows.near[key] = near
 	}
 	if bias == nil {

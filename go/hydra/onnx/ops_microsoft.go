@@ -209,6 +209,9 @@ func rotaryEmbedding(c *call) ([]item, error) {
 		return nil, err
 	}
 	x, ids, cos, sin := c.x(0), c.x(1), c.x(2), c.x(3)
+	if cos.Rank() != 2 || sin.Rank() != 2 {
+		return nil, invalid("cos_cache has %d dims, sin_cache %d, want 2", cos.Rank(), sin.Rank())
+	}
 	if ids.Rank() == 1 {
 		axis := 1
 		if x.Rank() == 4 {
@@ -233,7 +236,27 @@ func rotaryEmbedding(c *call) ([]item, error) {
 		}
 		attrs["num_heads"] = heads
 	}
-	return items(nef.Call("RotaryEmbedding", []*nef.Value{x, cos, sin, ids}, attrs, 1)[0]), nil
+	cosines, sines := c.rotations(cos, sin, ids)
+	return items(nef.Call("RotaryEmbedding", []*nef.Value{x, cosines, sines}, attrs, 1)[0]), nil
+}
+
+// rotationKey is what rotations hang on.
+type rotationKey struct {
+	scope         *scope
+	cos, sin, ids *nef.Value
+}
+
+// rotations are the rows of the tables at these positions, [batch, sequence, size / 2]. All layers
+// that turn by the same ones look them up once.
+func (c *call) rotations(cos, sin, ids *nef.Value) (cosines, sines *nef.Value) {
+	b := c.scope.builder
+	key := rotationKey{c.scope, cos, sin, ids}
+	rows, ok := b.rotations[key]
+	if !ok {
+		rows = [2]*nef.Value{nef.Gather(cos, ids, 0), nef.Gather(sin, ids, 0)}
+		b.rotations[key] = rows
+	}
+	return rows[0], rows[1]
 }
 
 // attentionAttrs are those that GroupQueryAttention and MultiHeadAttention share.

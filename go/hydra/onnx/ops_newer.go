@@ -80,7 +80,7 @@ func spreadLast(mask, keys, key *nef.Value) (spread, there *nef.Value) {
 		return mask, nil
 	}
 	columns := dimOf(mask, last)
-	if missing, ok := keys.Sub(columns).KnownInts(); ok && missing[0] == 0 {
+	if missing, ok := keys.Sub(columns).KnownInts(); ok && len(missing) == 1 && missing[0] == 0 {
 		return mask, nil
 	}
 	one := nef.Scalar(int64(1))
