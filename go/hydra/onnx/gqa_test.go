@@ -4,6 +4,7 @@ package onnx_test
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"math"
 	"math/rand"
@@ -28,6 +29,7 @@ type gqaCase struct {
 	rotated                                     int // elements of a head that turn
 	givenPositions                              bool
 	totalFrom                                   string // "input", "vector", "constant", "shape"
+	half                                        bool   // float16
 	lensRank                                    int
 	window                                      int
 	softcap, scale                              float64
@@ -38,8 +40,8 @@ type gqaCase struct {
 }
 
 func (g *gqaCase) String() string {
-	return fmt.Sprintf("batch %d sequence %d past %d/%v heads %d/%d size %d lens %v total %d (%s) rotary %v/%d/%v/%v packed %v window %d softcap %.2f scale %.2f bias %d/%d named %v",
-		g.batch, g.sequence, g.past, g.hasPast, g.heads, g.kvHeads, g.size, g.lens, g.total, g.totalFrom,
+	return fmt.Sprintf("half %v batch %d sequence %d past %d/%v heads %d/%d size %d lens %v total %d (%s) rotary %v/%d/%v/%v packed %v window %d softcap %.2f scale %.2f bias %d/%d named %v",
+		g.half, g.batch, g.sequence, g.past, g.hasPast, g.heads, g.kvHeads, g.size, g.lens, g.total, g.totalFrom,
 		g.rotary, g.rotated, g.interleaved, g.givenPositions, g.packed, g.window, g.softcap, g.scale, g.biasBatch, g.biasHeads, g.named)
 }
 
@@ -61,6 +63,7 @@ func newGQACase(i int) *gqaCase {
 		totalFrom: []string{"input", "vector", "constant", "shape", "shape"}[r.Intn(5)], packed: r.Intn(3) == 0, named: coin(),
 	}
 	g.heads = g.kvHeads * pick(1, 2, 3, 4)
+	g.half = r.Intn(5) == 0
 	g.rotary = r.Intn(3) > 0
 	if g.rotary {
 		g.size, g.interleaved, g.givenPositions = pick(2, 4, 6, 8, 16, 20, 34, 64), coin(), r.Intn(4) == 0
@@ -157,6 +160,43 @@ func (g *gqaCase) draw(r *rand.Rand) {
 		}
 	}
 	g.bias = numbers(g.biasBatch * g.biasHeads * g.sequence * g.total)
+	if !g.half {
+		return
+	}
+	for _, list := range [][]float32{g.q, g.k, g.v, g.pastK, g.pastV, g.cos, g.sin, g.bias} {
+		for i, x := range list {
+			list[i] = nef.ToHalf(x).Float32()
+		}
+	}
+}
+
+// tensor has the setting's dtype.
+func (g *gqaCase) tensor(x []float32, shape ...int) *nef.Value {
+	v := nef.Tensor(x, shape)
+	if g.half {
+		v = nef.Cast(v, nef.Float16)
+	}
+	return v
+}
+
+// float is that dtype as ONNX has it.
+func (g *gqaCase) float() int64 {
+	if g.half {
+		return halfType
+	}
+	return floatType
+}
+
+// constant is an initializer of it.
+func (g *gqaCase) constant(name string, dims []int64, xs []float32) message {
+	if !g.half {
+		return floats(name, dims, xs...)
+	}
+	var raw []byte
+	for _, x := range xs {
+		raw = binary.LittleEndian.AppendUint16(raw, uint16(nef.ToHalf(x)))
+	}
+	return tensor(name, halfType, dims).bytes(9, raw)
 }
 
 // ---- the reference
@@ -263,7 +303,7 @@ func (g *gqaCase) dims(numbers []int, names ...any) []any {
 	return out
 }
 
-const floatType, int32Type, int64Type = 1, 6, 7
+const floatType, int32Type, int64Type, halfType = 1, 6, 7, 10
 
 func (g *gqaCase) model() ([]byte, nef.Values) {
 	b, s, p := g.batch, g.sequence, g.past
@@ -285,17 +325,17 @@ func (g *gqaCase) model() ([]byte, nef.Values) {
 			}
 		}
 		in[0] = "qkv"
-		add("qkv", nef.Tensor(all, []int{b, s, (g.heads + 2*g.kvHeads) * g.size}), floatType, "batch", "sequence", nil)
+		add("qkv", g.tensor(all, b, s, (g.heads+2*g.kvHeads)*g.size), g.float(), "batch", "sequence", nil)
 	} else {
 		in[0], in[1], in[2] = "q", "k", "v"
-		add("q", nef.Tensor(g.q, []int{b, s, g.heads * g.size}), floatType, "batch", "sequence", nil)
-		add("k", nef.Tensor(g.k, []int{b, s, g.kvHeads * g.size}), floatType, "batch", "sequence", nil)
-		add("v", nef.Tensor(g.v, []int{b, s, g.kvHeads * g.size}), floatType, "batch", "sequence", nil)
+		add("q", g.tensor(g.q, b, s, g.heads*g.size), g.float(), "batch", "sequence", nil)
+		add("k", g.tensor(g.k, b, s, g.kvHeads*g.size), g.float(), "batch", "sequence", nil)
+		add("v", g.tensor(g.v, b, s, g.kvHeads*g.size), g.float(), "batch", "sequence", nil)
 	}
 	if g.hasPast {
 		in[3], in[4] = "pk", "pv"
-		add("pk", nef.Tensor(g.pastK, []int{b, g.kvHeads, p, g.size}), floatType, "batch", nil, "past", nil)
-		add("pv", nef.Tensor(g.pastV, []int{b, g.kvHeads, p, g.size}), floatType, "batch", nil, "past", nil)
+		add("pk", g.tensor(g.pastK, b, g.kvHeads, p, g.size), g.float(), "batch", nil, "past", nil)
+		add("pv", g.tensor(g.pastV, b, g.kvHeads, p, g.size), g.float(), "batch", nil, "past", nil)
 	}
 	last := make([]int32, b)
 	for r, n := range g.lens {
@@ -324,8 +364,8 @@ func (g *gqaCase) model() ([]byte, nef.Values) {
 	if g.rotary {
 		in[7], in[8] = "cos", "sin"
 		rows := int64(g.total + 3)
-		gr.initializers = append(gr.initializers, floats("cos", []int64{rows, int64(g.rotated / 2)}, g.cos...),
-			floats("sin", []int64{rows, int64(g.rotated / 2)}, g.sin...))
+		gr.initializers = append(gr.initializers, g.constant("cos", []int64{rows, int64(g.rotated / 2)}, g.cos),
+			g.constant("sin", []int64{rows, int64(g.rotated / 2)}, g.sin))
 	}
 	if g.givenPositions {
 		in[9] = "positions"
@@ -333,7 +373,7 @@ func (g *gqaCase) model() ([]byte, nef.Values) {
 	}
 	if g.biasBatch > 0 {
 		in[10] = "bias"
-		add("bias", nef.Tensor(g.bias, []int{g.biasBatch, g.biasHeads, s, g.total}), floatType, nil, nil, "sequence", "total")
+		add("bias", g.tensor(g.bias, g.biasBatch, g.biasHeads, s, g.total), g.float(), nil, nil, "sequence", "total")
 	}
 	attrs := []message{attrInt("num_heads", int64(g.heads)), attrInt("kv_num_heads", int64(g.kvHeads))}
 	for name, on := range map[string]bool{"do_rotary": g.rotary, "rotary_interleaved": g.interleaved} {
@@ -351,20 +391,25 @@ func (g *gqaCase) model() ([]byte, nef.Values) {
 		attrs = append(attrs, attrFloat("scale", float32(g.scale)))
 	}
 	gr.nodes = append(gr.nodes, domainNode("com.microsoft", "GroupQueryAttention", in, list("y", "ok", "ov"), attrs...))
-	gr.outputs = []message{value("y", floatType, nil, nil, nil), value("ok", floatType, nil, nil, nil, nil), value("ov", floatType, nil, nil, nil, nil)}
+	gr.outputs = []message{value("y", g.float(), nil, nil, nil), value("ok", g.float(), nil, nil, nil, nil), value("ov", g.float(), nil, nil, nil, nil)}
 	return model(17, gr), values
 }
 
 // ---- the comparison
 
-// check compares a run's outputs with the reference and returns the largest difference.
+// check compares a run's outputs with the reference and returns the largest difference of float32.
 func (g *gqaCase) check(t *testing.T, out nef.Values) float64 {
 	t.Helper()
-	worst := 0.0
+	worst, tolerance := 0.0, 2e-5
+	if g.half {
+		tolerance = 1e-2
+	}
 	near := func(what string, got float32, want float64, at ...int) bool {
 		diff := math.Abs(float64(got) - want)
-		worst = max(worst, diff)
-		if diff <= 2e-5*max(1, math.Abs(want)) {
+		if !g.half {
+			worst = max(worst, diff)
+		}
+		if diff <= tolerance*max(1, math.Abs(want)) {
 			return true
 		}
 		t.Errorf("%s%v is %v, want %v: %v", what, at, got, want, g)
@@ -416,7 +461,7 @@ func (g *gqaCase) check(t *testing.T, out nef.Values) float64 {
 
 func data(t *testing.T, v *nef.Value) []float32 {
 	t.Helper()
-	out, err := nef.Data[float32](v)
+	out, err := nef.Data[float32](nef.Cast(v, nef.Float32))
 	if err != nil {
 		t.Fatal(err)
 	}
