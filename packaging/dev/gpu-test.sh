@@ -84,7 +84,7 @@ if [ -n "$only_gqa" ]; then
   NEF_GQA_DEVICE=$backend "$gqa" -test.v -test.run '^(TestGroupQueryAttention|TestRulesUnderConditions)$' >"$logs/gqa" 2>&1 || {
     cat "$logs/gqa" && exit 1
   }
-  ! grep -qE -- '--- SKIP' "$logs/gqa" || fail "no GPU that the $backend backend can use: $(grep -m 1 'gqa_test.go' "$logs/gqa")"
+  ! grep -qE -- '--- SKIP' "$logs/gqa" || fail "no GPU that the $backend backend can use: $(grep -m 1 -oE 'gqa_test.go:.*' "$logs/gqa")"
   grep -oE 'GroupQueryAttention on .*' "$logs/gqa"
   echo "checks of rules: $(grep -cE '^    --- PASS: TestRules' "$logs/gqa") passed"
   echo "$(($(date +%s) - begin)) s"
