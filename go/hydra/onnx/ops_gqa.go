@@ -273,7 +273,11 @@ func (g *gqa) withPast() ([]item, error) {
 // write puts x at each row's positions behind the past: what attention reads, and what comes out,
 // which is as long as the longer one of the past and the longest row.
 func (g *gqa) write(past, x *nef.Value) (cache, present *nef.Value) {
-	x = nef.Transpose(nef.Reshape(x, []int{0, 0, g.kvHeads, -1}), []int{0, 2, 1, 3})
+	size := -1
+	if shape := x.Shape(); len(shape) == 3 && shape[2] > 0 {
+		size = shape[2] / g.kvHeads
+	}
+	x = nef.Transpose(nef.Reshape(x, []int{0, 0, g.kvHeads, size}), []int{0, 2, 1, 3})
 	room := pad(past, g.rows.grow, 2)
 	late := isLate(dimText(room, 2))
 	if late {
