@@ -21,7 +21,7 @@ class Fold : public ::testing::Test {
   ValueId zeros(std::vector<int64_t> dims) {
     auto buffer = ir::Buffer::allocate(static_cast<size_t>(ir::byte_count(NEF_FLOAT32, dims)));
     std::memset(buffer->data(), 0, buffer->bytes());
-    return graph.add_constant(NEF_FLOAT32, dims, buffer);
+    return graph.add_constant(NEF_FLOAT32, ir::shape_of(dims), buffer);
   }
   void optimise() {
     optimize::Options options;
@@ -49,7 +49,7 @@ TEST_F(Fold, AReshapedConstantKeepsItsMemory) {
 // A copy would live as long as the program, beside what the kernel packs.
 TEST_F(Fold, TransposedWeightsKeepTheirMemory) {
   const int64_t dims[2] = {4, 256};
-  const ValueId w = zeros({512, 256}), x = graph.add_input("x", NEF_FLOAT32, dims);
+  const ValueId w = zeros({512, 256}), x = graph.add_input("x", NEF_FLOAT32, ir::shape_of(dims));
   const void* data = graph.constant_data(w)->data();
   const ValueId t =
       builder.value(NEF_OP_TRANSPOSE, {&w, 1}, ir::AttrBuilder(NEF_OP_TRANSPOSE).build());
