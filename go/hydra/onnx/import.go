@@ -88,6 +88,7 @@ type builder struct {
 	gqaRows map[gqaKey]*gqaRows
 	// rotations are rows of the tables of rotary embeddings.
 	rotations map[rotationKey][2]*nef.Value
+	masks     map[maskKey]*nef.Value // that were checked
 }
 
 // Graph builds the model's graph. It fails with an [*UnsupportedError] before any work when an op
@@ -103,7 +104,10 @@ func (m *Model) Graph(opts ...Options) (g *nef.Graph, err error) {
 		if err := m.Check(); err != nil {
 			return err
 		}
-		b := &builder{m: m, o: o, most: m.mostNodes(), symbols: map[string]bool{}, heavy: map[*nef.Value]bool{}, wholes: map[*nef.Value]*nef.Value{}, gqaRows: map[gqaKey]*gqaRows{}, rotations: map[rotationKey][2]*nef.Value{}}
+		b := &builder{
+			m: m, o: o, most: m.mostNodes(), symbols: map[string]bool{}, heavy: map[*nef.Value]bool{}, wholes: map[*nef.Value]*nef.Value{},
+			gqaRows: map[gqaKey]*gqaRows{}, rotations: map[rotationKey][2]*nef.Value{}, masks: map[maskKey]*nef.Value{},
+		}
 		g, err = b.graph()
 		return err
 	})

@@ -344,14 +344,9 @@ func multiHeadAttention(c *call) ([]item, error) {
 		parts := nef.Split(bias, []int{hidden, hidden, wide}, 0, 0)
 		q, k, v = q.Add(parts[0]), k.Add(parts[1]), v.Add(parts[2])
 	}
-	keys := dimOf(k, 1)
-	if past := c.x(6); past != nil {
-		keys = keys.Add(dimOf(past, 2))
-	}
 	mask := c.x(5)
 	if mask != nil && mask.Rank() > 0 && mask.Shape()[mask.Rank()-1] != 1 {
-		fits := nef.Equal(dimOf(mask, mask.Rank()-1), keys)
-		if mask, err = c.require(mask, fits, "input 5, attention_bias (%s), must have a column for each key, those of the past included", c.inputName(5)); err != nil {
+		if mask, err = c.columnForEachKey(5, "attention_bias", k); err != nil {
 			return nil, err
 		}
 	}
@@ -359,8 +354,7 @@ func multiHeadAttention(c *call) ([]item, error) {
 		if padding.Rank() != 2 {
 			return nil, unsupported("MultiHeadAttention with a key_padding_mask of %d dims", padding.Rank())
 		}
-		fits := nef.Equal(dimOf(padding, 1), keys)
-		if padding, err = c.require(padding, fits, "input 4, key_padding_mask (%s), must have a column for each key, those of the past included", c.inputName(4)); err != nil {
+		if padding, err = c.columnForEachKey(4, "key_padding_mask", k); err != nil {
 			return nil, err
 		}
 		keep := nef.Unsqueeze(nef.Cast(padding, nef.Bool), []int{1, 2})
@@ -372,6 +366,35 @@ func multiHeadAttention(c *call) ([]item, error) {
 	}
 	a.attrs["is_causal"] = causal
 	return items(nef.Call("Attention", []*nef.Value{q, k, v, mask, c.x(6), c.x(7)}, a.attrs, max(1, c.wanted()))...), nil
+}
+
+// maskKey is what the check of a mask hangs on; dims are text.
+type maskKey struct {
+	scope     *scope
+	mask      *nef.Value
+	new, past string
+}
+
+// columnForEachKey is input i, a mask, which must have as many columns as there are keys: those of the
+// past, if there are any, and k. Layers that share it check it once.
+func (c *call) columnForEachKey(i int, name string, k *nef.Value) (*nef.Value, error) {
+	mask, past := c.x(i), c.x(6)
+	key := maskKey{scope: c.scope, mask: mask, new: dimText(k, 1)}
+	keys := dimOf(k, 1)
+	if past != nil {
+		keys = keys.Add(dimOf(past, 2))
+		key.past = dimText(past, 2)
+	}
+	checked := c.scope.builder.masks
+	if v := checked[key]; v != nil {
+		return v, nil
+	}
+	fits := nef.Equal(dimOf(mask, mask.Rank()-1), keys)
+	v, err := c.require(mask, fits, "input %d, %s (%s), must have a column for each key, those of the past included", i, name, c.inputName(i))
+	if err == nil && !isLate(key.new+key.past) {
+		checked[key] = v
+	}
+	return v, err
 }
 
 // matMulNBits takes weights of 2, 4 or 8 bits in blocks.
