@@ -277,7 +277,11 @@ func (g *gqa) write(past, x *nef.Value) (cache, present *nef.Value) {
 	if shape := x.Shape(); len(shape) == 3 && shape[2] > 0 {
 		size = shape[2] / g.kvHeads
 	}
-	x = nef.Transpose(nef.Reshape(x, []int{0, 0, g.kvHeads, size}), []int{0, 2, 1, 3})
+	if dimText(x, 1) == "1" {
+		x = nef.Reshape(x, []int{0, g.kvHeads, 1, size}) // nothing to move
+	} else {
+		x = nef.Transpose(nef.Reshape(x, []int{0, 0, g.kvHeads, size}), []int{0, 2, 1, 3})
+	}
 	room := pad(past, g.rows.grow, 2)
 	late := isLate(dimText(room, 2))
 	if late {
