@@ -45,6 +45,7 @@ type gqaKey struct {
 	lens, total    *nef.Value
 	bias           *nef.Value
 	sequence, past string
+	key, value     string
 }
 
 type nearKey struct {
@@ -140,7 +141,7 @@ func (c *call) newGQA() (*gqa, error) {
 // placeRows finds where the tokens of each row lie, once for all layers that agree about it.
 func (g *gqa) placeRows() error {
 	c, b := g.c, g.c.scope.builder
-	key := gqaKey{scope: c.scope, lens: c.x(5), total: c.x(6), bias: c.x(10), sequence: dimText(g.q, 1)}
+	key := gqaKey{scope: c.scope, lens: c.x(5), total: c.x(6), bias: c.x(10), sequence: dimText(g.q, 1), key: dimText(g.k, 1), value: dimText(g.v, 1)}
 	if g.pastK != nil {
 		key.past = dimText(g.pastK, 2)
 	}
@@ -151,7 +152,7 @@ func (g *gqa) placeRows() error {
 			return err
 		}
 	}
-	if !isLate(key.sequence + key.past) {
+	if !isLate(key.sequence + key.past + key.key + key.value) {
 		b.gqaRows[key] = g.rows
 	}
 	for _, check := range g.rows.checks {
@@ -182,6 +183,11 @@ func (g *gqa) newRows() (*gqaRows, error) {
 		nef.And(nef.GreaterOrEqual(last, zero), nef.Less(last, most)),
 		"input 5, seqlens_k (%s), must be at least 0 and less than total_sequence_length and than the lengths of past_key and query together, in every row", 5,
 	}}
+	for i, x := range []*nef.Value{1: c.x(1), 2: c.x(2)} {
+		if x != nil {
+			checks = append(checks, check{nef.Equal(dimOf(x, 1), r.sequence), "an input of new keys or values (%s) must be as long as query", i})
+		}
+	}
 	if bias := c.x(10); bias != nil && r.total != nil {
 		checks = append(checks, check{nef.Equal(dimOf(bias, 3), r.total), "input 10, attention_bias (%s), must have total_sequence_length columns", 10})
 	}

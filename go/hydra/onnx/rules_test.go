@@ -51,7 +51,7 @@ func microsoftNode(op string, inputs []string, ports []message, attrs ...message
 
 func gqaRule(name string, bad nef.Values, says ...string) rule {
 	ports := []message{
-		value("q", 1, "b", "s", 2), value("k", 1, "b", "s", 2), value("v", 1, "b", "s", 2),
+		value("q", 1, "b", "s", 2), value("k", 1, "b", "sk", 2), value("v", 1, "b", "sv", 2),
 		value("pk", 1, "b", 1, "p", 2), value("pv", 1, "b", 1, "p", 2), value("lens", 6, "b"), value("longest", 6),
 		value("bias", 1, 1, 1, "s", "columns"),
 	}
@@ -87,6 +87,8 @@ func rules() []rule {
 		gqaRule("past", nef.Values{"lens": vec32(3), "longest": nef.Scalar(int32(8)), "bias": nef.Tensor(make([]float32, 8), []int{1, 1, 1, 8})}, `seqlens_k ("lens")`),
 		gqaRule("total", nef.Values{"lens": vec32(2), "longest": nef.Scalar(int32(2)), "bias": nef.Tensor(make([]float32, 2), []int{1, 1, 1, 2})}, `seqlens_k ("lens")`),
 		gqaRule("negative", nef.Values{"lens": vec32(-1)}, `seqlens_k ("lens")`),
+		gqaRule("key", nef.Values{"k": cube(2, 0, 0, 0, 0)}, `new keys or values ("k")`),
+		gqaRule("value", nef.Values{"v": cube(2, 0, 0, 0, 0)}, `new keys or values ("v")`),
 		gqaRule("bias", nef.Values{"bias": nef.Tensor(make([]float32, 2), []int{1, 1, 1, 2})}, `attention_bias ("bias")`),
 		{
 			name: "GroupQueryAttention without a past",
@@ -237,7 +239,7 @@ func TestConditionsThatAreKnown(t *testing.T) {
 		return nef.Values{"lens": vec32(n), "longest": nef.Scalar(int32(3))}
 	}
 	m := gqaRule("", nil).model
-	dims := map[string]onnx.Bounds{"b": {1, 1}, "s": {1, 1}, "p": {2, 2}, "columns": {3, 3}}
+	dims := map[string]onnx.Bounds{"b": {1, 1}, "s": {1, 1}, "sk": {1, 1}, "sv": {1, 1}, "p": {2, 2}, "columns": {3, 3}}
 	g, err := onnx.Import(write(t, m), onnx.Options{Dims: dims, Inputs: lens(1)})
 	if err != nil {
 		t.Fatal(err)
