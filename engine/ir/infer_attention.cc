@@ -75,8 +75,8 @@ void infer_attention(InferContext& c) {
   const Heads q = read_heads(c, kQ, q_heads, "q_num_heads");
   const Heads k = read_heads(c, kK, kv_heads, "kv_num_heads");
   const Heads v = read_heads(c, kV, kv_heads, "kv_num_heads");
-  if (c.rank(kQ) != c.rank(kK) || c.rank(kK) != c.rank(kV)) {
-    c.fail(NEF_SHAPE_MISMATCH, cat("q, k and v must have the same rank: ", c.shapes()));
+  if (c.rank(kK) != c.rank(kV)) {
+    c.fail(NEF_SHAPE_MISMATCH, cat("k and v must have the same rank: ", c.shapes()));
   }
   Dim batch = same_dim(c, q.batch, k.batch, "batch of q and k differs");
   batch = same_dim(c, batch, v.batch, "batch of k and v differs");

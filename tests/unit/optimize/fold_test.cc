@@ -61,6 +61,24 @@ TEST_F(Fold, TransposedWeightsKeepTheirMemory) {
   EXPECT_EQ(graph.constant_data(graph.inputs(0)[1])->data(), data);
 }
 
+// A check of constants that holds is gone, one that does not is left to fail the run.
+TEST_F(Fold, AFailingCheckStays) {
+  const int64_t kNumbers[2] = {3, 4};
+  const ValueId data = builder.ints(kNumbers);
+  const auto attrs =
+      ir::AttrBuilder(NEF_OP_REQUIRE).set_string(NEF_REQUIRE_MESSAGE, "less than 5").build();
+  for (int64_t most : {5, 4}) {
+    const ValueId compared[2] = {data, builder.int_scalar(most)};
+    const ValueId in[2] = {data, builder.value(NEF_OP_LESS, compared)};
+    graph.add_output("y" + std::to_string(most), builder.value(NEF_OP_REQUIRE, in, attrs));
+  }
+  optimise();
+  ASSERT_EQ(graph.node_count(), 1u);
+  EXPECT_EQ(graph.op(0), NEF_OP_REQUIRE);
+  EXPECT_TRUE(graph.is_constant(graph.graph_outputs()[0]));
+  EXPECT_FALSE(graph.is_constant(graph.graph_outputs()[1]));
+}
+
 // The most results of folding that are there at once.
 TEST_F(Fold, WhatIsOnTheWayToAnotherConstantGoes) {
   std::vector<std::weak_ptr<ir::Buffer>> made;
