@@ -282,6 +282,19 @@ static inline nef_status* nefgo_graph_describe(uintptr_t graph, char** out_json)
   return nef_graph_describe((const nef_graph*)graph, out_json);
 }
 
+static inline nef_status* nefgo_cancel_create(uintptr_t* out) {
+  nef_cancel* cancel = NULL;
+  nef_status* st = nef_cancel_create(&cancel);
+  *out = (uintptr_t)cancel;
+  return st;
+}
+static inline void nefgo_cancel_request(uintptr_t cancel) {
+  nef_cancel_request((nef_cancel*)cancel);
+}
+static inline void nefgo_cancel_release(uintptr_t cancel) {
+  nef_cancel_release((nef_cancel*)cancel);
+}
+
 typedef struct nefgo_compile {
   uint64_t memory_budget;
   nef_precision precision;
@@ -292,7 +305,8 @@ typedef struct nefgo_compile {
 
 static inline nef_status* nefgo_graph_compile(uintptr_t graph, const nefgo_compile* given,
                                               const char* device, const char* disabled_passes,
-                                              const char* batch_symbol, uintptr_t* out) {
+                                              const char* batch_symbol, uintptr_t cancel,
+                                              uintptr_t* out) {
   nef_compile_options options;
   nef_program* p = NULL;
   nef_compile_options_init(&options, sizeof options);
@@ -301,6 +315,7 @@ static inline nef_status* nefgo_graph_compile(uintptr_t graph, const nefgo_compi
   options.memory_budget = given->memory_budget;
   options.strict = given->strict;
   options.parallel_branches = given->parallel_branches;
+  options.cancel = (const nef_cancel*)cancel;
   if (device[0] != '\0') options.device = device;
   if (disabled_passes[0] != '\0') options.disabled_passes = disabled_passes;
   if (batch_symbol[0] != '\0') options.batch_symbol = batch_symbol;

@@ -238,6 +238,7 @@ const (
 	opIf                        opID = 176
 	opLoop                      opID = 177
 	opScan                      opID = 178
+	opRequire                   opID = 179
 )
 
 // opNames are the names by op id, as nef_op_call takes them.
@@ -418,6 +419,7 @@ var opNames = [...]string{
 	opIf:                        "if",
 	opLoop:                      "loop",
 	opScan:                      "scan",
+	opRequire:                   "require",
 }
 
 // attrNames are the names of attributes by op id and slot.
@@ -523,6 +525,7 @@ var attrNames = [...][]string{
 	opMultinomial:               {"dtype", "sample_size", "seed"},
 	opLinearAttention:           {"kv_num_heads", "q_num_heads", "scale", "update_rule"},
 	opTfIdfVectorizer:           {"max_gram_length", "max_skip_count", "min_gram_length", "mode", "ngram_counts", "ngram_indexes", "pool_int64s", "weights"},
+	opRequire:                   {"message"},
 }
 
 // inputNames are the names of inputs by op id, for messages; of a variadic input there is one.
@@ -703,6 +706,7 @@ var inputNames = [...][]string{
 	opIf:                        {"condition", "captures"},
 	opLoop:                      {"tripCount", "condition", "values"},
 	opScan:                      {"values"},
+	opRequire:                   {"data", "condition"},
 }
 
 // Attribute slots.
@@ -962,6 +966,7 @@ const (
 	attrTfIdfVectorizerNgramIndexes          = 5
 	attrTfIdfVectorizerPoolInt64s            = 6
 	attrTfIdfVectorizerWeights               = 7
+	attrRequireMessage                       = 0
 )
 
 // Abs: Absolute value. The most negative signed integer wraps to itself.
@@ -1120,13 +1125,13 @@ type AttentionOptions struct {
 }
 
 // Attention: softmax(q k^T * scale + mask) v. Inputs are [batch, heads, sequence, head size], or
-// [batch, sequence, heads * head size] with QNumHeads and KvNumHeads set; fewer key heads than
-// query heads means grouped queries. scale is 1/sqrt(head size) when absent; softcap > 0 replaces a
-// score s by softcap * tanh(s / softcap). A bool mask keeps where true, any other is added; keys
-// beyond a shorter mask are masked; IsCausal hides later positions. A row with everything masked
-// gives 0. PastKey and PastValue are put before k and v, and come out as present_key and
-// present_value; NonpadKvSeqlen [batch] is the number of valid keys. Absent inputs are nil. At most
-// one options struct is meant; the last one counts.
+// [batch, sequence, heads * head size] with QNumHeads and KvNumHeads set; q may have the one form,
+// k and v the other. Fewer key heads than query heads means grouped queries. scale is 1/sqrt(head
+// size) when absent; softcap > 0 replaces a score s by softcap * tanh(s / softcap). A bool mask
+// keeps where true, any other is added; keys beyond a shorter mask are masked; IsCausal hides later
+// positions. A row with everything masked gives 0. PastKey and PastValue are put before k and v,
+// and come out as present_key and present_value; NonpadKvSeqlen [batch] is the number of valid
+// keys. Absent inputs are nil. At most one options struct is meant; the last one counts.
 func Attention(q, k, v, attnMask *Value, opts ...AttentionOptions) *Value {
 	o := lastOption(opts)
 	attrs := []attr{}
@@ -3917,4 +3922,16 @@ func TfIdfVectorizer(x *Value, maxGramLength, maxSkipCount, minGramLength int, m
 // TfIdfVectorizer is the function [TfIdfVectorizer] with v as its first input.
 func (v *Value) TfIdfVectorizer(maxGramLength, maxSkipCount, minGramLength int, mode string, ngramCounts, ngramIndexes, poolInt64s []int, opts ...TfIdfVectorizerOptions) *Value {
 	return TfIdfVectorizer(v, maxGramLength, maxSkipCount, minGramLength, mode, ngramCounts, ngramIndexes, poolInt64s, opts...)
+}
+
+// Require: data unchanged. The run fails with NEF_OUT_OF_RANGE and the message when an element of
+// condition, of any shape, is false. Nobody checks what nobody needs: use the output in the place
+// of data.
+func Require(data, condition *Value, message string) *Value {
+	return apply(opRequire, []*Value{data, condition}, []attr{stringAttr(attrRequireMessage, message)}, 1)[0]
+}
+
+// Require is the function [Require] with v as its first input.
+func (v *Value) Require(condition *Value, message string) *Value {
+	return Require(v, condition, message)
 }

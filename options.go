@@ -27,7 +27,9 @@ type Options struct {
 	Precision Precision
 	// Threads is the most threads that a run uses; 0 means all of the process's pool.
 	Threads int
-	// MemoryBudget is the most bytes of arena that a run may take; 0 means no limit.
+	// MemoryBudget is the most bytes that a run may hold at one time; 0 means no limit. On the host
+	// these are its arena, outputs, results of blocks, and constants that compiling computed, which
+	// may take a quarter of it; on each other device its arena. Weights do not count.
 	MemoryBudget int64
 	// Device is where everything should go: "cpu", "gpu", "reference", "cuda:1". Empty leaves it to
 	// the planner, which is meant for all but tests.

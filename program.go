@@ -13,6 +13,7 @@ import "C"
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 )
@@ -38,6 +39,34 @@ type Program struct {
 // Compile optimises, plans and compiles the graph. One program serves all sizes of the symbolic
 // dims within their bounds. At most one options struct is meant; the last one counts.
 func (g *Graph) Compile(opts ...Options) (*Program, error) {
+	return g.compile(0, opts)
+}
+
+// CompileContext is [Graph.Compile] that stops soon after ctx is done. The error matches both
+// [ErrCancelled] and that of the context.
+func (g *Graph) CompileContext(ctx context.Context, opts ...Options) (*Program, error) {
+	if ctx == nil || ctx.Done() == nil {
+		return g.compile(0, opts)
+	}
+	if ctx.Err() != nil {
+		return nil, cancelled(ctx, "compile", "the context was done before the compile began")
+	}
+	var cancel C.uintptr_t
+	if err := fromStatus(C.nefgo_cancel_create(&cancel)); err != nil {
+		return nil, err
+	}
+	defer C.nefgo_cancel_release(cancel)
+	var w watch
+	w.begin(ctx, func() { C.nefgo_cancel_request(cancel) })
+	defer w.end() // before the release
+	p, err := g.compile(cancel, opts)
+	if e := (*Error)(nil); errors.As(err, &e) && e.Code == CodeCancelled {
+		return nil, cancelled(ctx, "compile", e.Msg)
+	}
+	return p, err
+}
+
+func (g *Graph) compile(cancel C.uintptr_t, opts []Options) (*Program, error) {
 	if err := g.begin("compile"); err != nil {
 		return nil, err
 	}
@@ -47,7 +76,7 @@ func (g *Graph) Compile(opts ...Options) (*Program, error) {
 		return nil, err
 	}
 	var program C.uintptr_t
-	st := C.nefgo_graph_compile(C.uintptr_t(g.h.ptr), &args.given, args.device, args.passes, args.batch, &program)
+	st := C.nefgo_graph_compile(C.uintptr_t(g.h.ptr), &args.given, args.device, args.passes, args.batch, cancel, &program)
 	if err := fromStatus(st); err != nil {
 		return nil, err
 	}

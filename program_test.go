@@ -278,3 +278,43 @@ func TestDevices(t *testing.T) {
 		t.Errorf("version %q, stamp %q", nef.Version(), nef.LibraryStamp())
 	}
 }
+
+// A compile that has a lot to compute ahead of runs ends soon after its context.
+func TestCompileContext(t *testing.T) {
+	h := nef.Input("x", nef.Float32, 64, 64)
+	for range 3000 {
+		h = h.ReduceSum([]int{1}, true).Add(nef.Scalar(float32(1)))
+	}
+	g, err := nef.NewGraph(nef.Outputs{"y": h})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	done, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := g.CompileContext(done); !errors.Is(err, nef.ErrCancelled) || !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	stopped := 0
+	for i := range 20 {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Duration(i)*200*time.Microsecond)
+		p, err := g.CompileContext(ctx)
+		cancel()
+		switch {
+		case err == nil:
+			p.Close()
+		case errors.Is(err, nef.ErrCancelled) && errors.Is(err, context.DeadlineExceeded):
+			stopped++
+		default:
+			t.Fatal(err)
+		}
+	}
+	if stopped == 0 {
+		t.Error("no compile was stopped")
+	}
+	p, err := g.CompileContext(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Close()
+}

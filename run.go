@@ -49,7 +49,7 @@ func (p *Program) newRun(ctx context.Context, inputs Values, trace bool) (*Run, 
 	}
 	defer p.h.release()
 	if ctx.Err() != nil {
-		return nil, cancelled(ctx, "the context was done before the run began")
+		return nil, cancelled(ctx, "run", "the context was done before the run began")
 	}
 	ins, err := p.acquireInputs(make([]C.uintptr_t, 0, 8), inputs)
 	if err != nil {
@@ -121,13 +121,13 @@ func (r *Run) finish(err *Error) {
 		}
 	}
 	if err.Code == CodeCancelled && r.ctx.Err() != nil {
-		err = cancelled(r.ctx, err.Msg)
+		err = cancelled(r.ctx, "run", err.Msg)
 	}
 	r.err = err
 }
 
-func cancelled(ctx context.Context, msg string) *Error {
-	return &Error{Code: CodeCancelled, Op: "run", Msg: msg + ": " + context.Cause(ctx).Error(), cause: ctx.Err()}
+func cancelled(ctx context.Context, op, msg string) *Error {
+	return &Error{Code: CodeCancelled, Op: op, Msg: msg + ": " + context.Cause(ctx).Error(), cause: ctx.Err()}
 }
 
 // Wait blocks until the run is done and returns its outputs, the same ones at every call.

@@ -25,7 +25,7 @@ InfoText info_text(const ir::Graph& graph, ir::ValueId v, std::string_view name)
   t.name = name;
   const ir::DimPool& pool = graph.pool();
   for (ir::Dim d : graph.dims(v)) {
-    t.dims.push_back(ir::is_expr(d) ? -1 : d);
+    t.dims.push_back(ir::is_expr(d) ? -1 : d.number());
     t.lo.push_back(pool.lower(d));
     t.hi.push_back(pool.upper(d));
     t.dim_texts.push_back(pool.str(d));

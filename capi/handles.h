@@ -51,6 +51,10 @@ struct nef_program : nef::capi::Counted<nef_program> {
   std::shared_ptr<nef::runtime::Program> program;
 };
 
+struct nef_cancel {
+  std::atomic<bool> requested{false};
+};
+
 struct nef_run : nef::capi::Counted<nef_run> {
   std::atomic<uint32_t> refs{1};
   std::shared_ptr<nef::runtime::Program> program;

@@ -2417,3 +2417,14 @@ nef_status* nef_tf_idf_vectorizer(
   nef_tensor** const outs[] = {out_y};
   return call.call(outs, 1);
 }
+
+nef_status* nef_require(
+    const nef_tensor* data, const nef_tensor* condition, const char* message,
+    nef_tensor** out_output) {
+  OpCall call(NEF_OP_REQUIRE);
+  call.input(data);
+  call.input(condition);
+  if (message != nullptr) call.attr_string(NEF_REQUIRE_MESSAGE, message);
+  nef_tensor** const outs[] = {out_output};
+  return call.call(outs, 1);
+}

@@ -20,11 +20,15 @@ namespace runtime = nef::runtime;
 
 namespace {
 
-// The names a device option may have are checked by the planner; the rest here.
-runtime::ProgramOptions program_options(const nef_compile_options* given) {
+nef_compile_options read_compile_options(const nef_compile_options* given) {
   nef_compile_options o;
   nef_compile_options_init(&o, sizeof o);
   nef::capi::read_options("compile", given, &o);
+  return o;
+}
+
+// The names a device option may have are checked by the planner; the rest here.
+runtime::ProgramOptions program_options(const nef_compile_options& o) {
   if (o.precision != NEF_PRECISION_EXACT && o.precision != NEF_PRECISION_FAST) {
     nef::fail(NEF_INVALID_ARGUMENT, "compile",
               nef::cat("precision ", o.precision, " is neither exact (0) nor fast (1)"));
@@ -48,6 +52,17 @@ runtime::ProgramOptions program_options(const nef_compile_options* given) {
 
 }  // namespace
 
+nef_status* nef_cancel_create(nef_cancel** out) {
+  return guard("cancel", [&] {
+    need(out, "cancel", "the out pointer");
+    *out = new nef_cancel;
+  });
+}
+void nef_cancel_request(nef_cancel* cancel) {
+  if (cancel != nullptr) cancel->requested.store(true, std::memory_order_relaxed);
+}
+void nef_cancel_release(nef_cancel* cancel) { delete cancel; }
+
 void nef_compile_options_init(nef_compile_options* options, size_t struct_size) {
   nef::capi::init_options(options, struct_size, nef_compile_options{});
 }
@@ -57,8 +72,11 @@ nef_status* nef_graph_compile(const nef_graph* graph, const nef_compile_options*
   return guard("compile", [&] {
     need(graph, "compile", "the graph");
     need(out, "compile", "the out pointer");
+    const nef_compile_options o = read_compile_options(options);
+    const std::atomic<bool>* cancel = o.cancel == nullptr ? nullptr : &o.cancel->requested;
     auto handle = std::make_unique<nef_program>();
-    handle->program = nef::context::Context::get().compile(graph->graph, program_options(options));
+    handle->program =
+        nef::context::Context::get().compile(graph->graph, program_options(o), cancel);
     *out = handle.release();
   });
 }
@@ -151,7 +169,7 @@ void run_program(runtime::Program& program, std::span<build::LazyTensor* const> 
       context::Context::get().execute({&inputs[i], 1});
       data[i] = build::data_of(inputs[i]);
     }
-    args[i] = {inputs[i]->dtype, inputs[i]->dims(), data[i]->data()};
+    args[i] = {inputs[i]->dtype, nef::ir::numbers(inputs[i]->dims()), data[i]->data()};
   }
   Few<runtime::TensorResult> results(outs.size());
   context::Context::get().count_run();

@@ -144,7 +144,7 @@ size_t nef_tensor_shape(const nef_tensor* tensor, int64_t* shape, size_t capacit
   if (tensor == nullptr) return 0;
   const auto dims = unwrap(tensor)->dims();
   for (size_t i = 0; shape != nullptr && i < dims.size() && i < capacity; ++i) {
-    shape[i] = ir::is_expr(dims[i]) ? -1 : dims[i];
+    shape[i] = ir::is_expr(dims[i]) ? -1 : dims[i].number();
   }
   return dims.size();
 }

@@ -307,7 +307,7 @@ class AttentionPrepared final : public Prepared {
       l.cap(n, scores);
       emit(values, l, 1, b, h, s, scores);
       l.mask.add(b, h, s, 0, n, scores);
-      for (int64_t j = std::min(limit, n); j < n; ++j) scores[j] += kMasked;
+      for (int64_t j = std::min(limit, n); j < n; ++j) scores[j] = kMasked;
       emit(values, l, 2, b, h, s, scores);
     } else {
       l.finish_scores(b, h, s, 0, n, limit, scores);

@@ -111,8 +111,9 @@ struct VisibleKeys {
   int64_t of(int64_t b, int64_t s) const {
     int64_t limit = keys, offset = past;
     if (valid != nullptr) {
+      constexpr int64_t kFar = int64_t{1} << 62;
       limit = std::clamp<int64_t>(valid[b], 0, keys);
-      if (!joined) offset = limit - queries;
+      if (!joined) offset = std::clamp(valid[b], -kFar, kFar) - queries;
     }
     if (causal) limit = std::min(limit, s + offset + 1);
     return std::max<int64_t>(0, limit);

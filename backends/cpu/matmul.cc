@@ -55,13 +55,15 @@ class FloatMatmulPrepared final : public Prepared {
 
   void pack_b(const Tensor* constants) {
     const MatmulShape s = values_.b_shape(constants);
+    const int64_t given = s.b_matrices * s.k * s.n, packed = s.b_matrices * gemm_.packed_size(s);
+    if (!worth_keeping_packed<T>(packed, given)) return;
     const std::string how = "gemm b " + std::to_string(values_.table().dtype(spec().b)) + " " +
                             std::to_string(s.b_matrices) + " " + std::to_string(s.k) + " " +
                             std::to_string(s.n) + (spec().trans_b ? " t" : "");
     packed_ = SharedWeights<T>(constants[spec().b].data, how, [&] {
-      AlignedBuffer<T> packed(s.b_matrices * gemm_.packed_size(s));
-      gemm_.pack(s, data(constants, spec().b), packed.data());
-      return packed;
+      AlignedBuffer<T> room(packed);
+      gemm_.pack(s, data(constants, spec().b), room.data());
+      return room;
     });
   }
 
@@ -79,7 +81,9 @@ class FloatMatmulKernel final : public Kernel {
     const int64_t nr = wide ? gemm_ops<double>().nr : gemm_ops<float>().nr;
     name_ = "gemm " + std::to_string(mr) + "x" + std::to_string(nr);
     if (!spec_.epilogue.empty()) name_ += "+" + std::to_string(spec_.epilogue.size());
-    if (values_.constant(spec_.b)) name_ += " packed";
+    if (values_.constant(spec_.b) && keeps_packed(region.values[spec_.b].dims, nr)) {
+      name_ += " packed";
+    }
   }
 
   const char* name() const override { return name_.c_str(); }
@@ -93,6 +97,15 @@ class FloatMatmulKernel final : public Kernel {
   void restore(const uint8_t* blob, size_t size) override { load_blocking(blob, size, &blocking_); }
 
  private:
+  bool keeps_packed(const std::vector<int64_t>& b, int64_t nr) const {
+    const int64_t n = b.size() < 2 ? 1 : b[b.size() - (spec_.trans_b ? 2 : 1)];
+    const int64_t given = backends::element_count(b.data(), static_cast<int>(b.size()));
+    if (n < 1 || given < 1) return true;
+    const int64_t packed = given / n * round_up(n, nr);
+    return values_.dtype(spec_.a) == NEF_FLOAT64 ? worth_keeping_packed<double>(packed, given)
+                                                 : worth_keeping_packed<float>(packed, given);
+  }
+
   ValueTable values_;
   MatmulSpec spec_;
   GemmBlocking blocking_;

@@ -52,11 +52,12 @@ class ProductPrepared final : public Prepared {
       : table_(matmul.table()), matmul_(matmul), ids_(ids), slots_(task_slots()) {
     const ValueTable& table = table_;
     const bool fixed_zero = ids.b_zero < 0 || table.constant(ids.b_zero);
-    if (!table.constant(ids.b) || !fixed_zero) {
+    const bool constant = table.constant(ids.b) && fixed_zero;
+    const Sizes s = constant ? b_sizes(constants) : Sizes{};
+    if (!constant || !worth_keeping(s)) {
       amx_ = amx_byte_ops();
       return;
     }
-    const Sizes s = b_sizes(constants);
     if (s.n >= kAmxColumns) amx_ = amx_byte_ops();
     if (amx_ != nullptr) {
       pack_for_amx(constants, s);
@@ -127,6 +128,11 @@ class ProductPrepared final : public Prepared {
   };
 
   bool viewed() const { return matmul_.spec().viewed(); }
+  static bool worth_keeping(const Sizes& s) {
+    const int64_t on_amx = s.matrices * amx_b_bytes(s.k, s.n),
+                  widened = s.matrices * s.n * s.depth * 2;
+    return worth_keeping_packed<uint8_t>(std::max(on_amx, widened), 4 * s.matrices * s.n * s.k);
+  }
   Sizes b_sizes(const Tensor* values) const {
     const int64_t* dims = values[ids_.b].dims;
     const int rank = table_.rank(ids_.b);

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include "backends/shared/axes.h"
+
 namespace nef::cpu {
 namespace {
 
@@ -15,7 +17,8 @@ void mark_axes(const Call& c, const View& x, bool* reduce) {
     return;
   }
   for (int64_t i = 0; i < axes.count; ++i) {
-    reduce[checked_index("Reduce: axes", int_at(axes, i), 0, x.rank)] = true;
+    backends::mark_axis("Reduce", checked_index("Reduce: axes", int_at(axes, i), 0, x.rank),
+                        reduce);
   }
 }
 // One slot serves the whole family.

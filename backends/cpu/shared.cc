@@ -54,6 +54,7 @@ void register_shared() {
   register_call(NEF_OP_DET, {"det", alone<det<Call>>, det_scratch<Call>});
   register_call(NEF_OP_CUMPROD, {"cumprod", with_loop<cum_prod<Call, PoolLoop>>});
   register_call(NEF_OP_BIT_CAST, {"bit cast", alone<bit_cast<Call>>, nullptr, true});
+  register_call(NEF_OP_REQUIRE, {"require", alone<require<Call>>, nullptr, true});
   register_call(NEF_OP_LINEAR_ATTENTION,
                 {"linear attention", with_loop<linear_attention<Call, PoolLoop>>,
                  linear_attention_scratch<Call>});

@@ -34,20 +34,26 @@ template <i32 kThreads> DEV void attend_row(const AttentionP& p, i64 row, A* sco
   const i64 s = row % p.queries, h = row / p.queries % p.heads, b = row / p.queries / p.heads;
   const i64 kv = h / p.group, length = p.lengths ? p.lengths[b] : p.keys;
   const i64 visible = s + (p.has_past || !p.lengths ? p.past : length - p.queries);
+  // Keys that the query may see; all of them where their scores are asked for.
+  i64 keys = p.keys;
+  if (p.seen == nullptr) {
+    if (keys > length) keys = length;
+    if (p.causal && keys > visible + 1) keys = visible + 1;
+  }
   const $Q$* q = p.q + at_row(p.qs, b, h, s);
   A top = least_score;
-  for (i64 j = t; j < p.keys; j += kThreads) {
+  for (i64 j = t; j < keys; j += kThreads) {
     const $Q$* k = j < p.past ? p.past_k + at_row(p.past_ks, b, kv, j) : p.k + at_row(p.ks, b, kv, j - p.past);
     A sum = A(0);
     for (i64 i = 0; i < p.size; ++i) sum += A(ld(q[i])) * A(ld(k[i]));
     scores[j] = sum * A(p.scale);
   }
   emit<kThreads>(p, 0, row, scores);
-  for (i64 j = t; j < p.keys && p.softcap > 0; j += kThreads) scores[j] = A(p.softcap) * m_tanh(scores[j] / A(p.softcap));
+  for (i64 j = t; j < keys && p.softcap > 0; j += kThreads) scores[j] = A(p.softcap) * m_tanh(scores[j] / A(p.softcap));
   emit<kThreads>(p, 1, row, scores);
-  for (i64 j = t; j < p.keys; j += kThreads) {
+  for (i64 j = t; j < keys; j += kThreads) {
     A v = scores[j];
-    if (j >= length || (p.causal && j > visible)) v += least_score;
+    if (j >= length || (p.causal && j > visible)) v = least_score;
     else if (p.mask) {
       if (p.columns != 1 && j >= p.columns) v += least_score;
       else {
@@ -62,9 +68,9 @@ template <i32 kThreads> DEV void attend_row(const AttentionP& p, i64 row, A* sco
   top = join_line(top, shared, lane, 1, kThreads, Max());
   const bool nothing = top == least_score;
   A sum = A(0);
-  for (i64 j = t; j < p.keys; j += kThreads) { const A e = nothing ? A(0) : m_exp(scores[j] - top); scores[j] = e; sum += e; }
+  for (i64 j = t; j < keys; j += kThreads) { const A e = nothing ? A(0) : m_exp(scores[j] - top); scores[j] = e; sum += e; }
   sum = join_line(sum, shared, lane, 1, kThreads, Add());
-  for (i64 j = t; j < p.keys && !nothing; j += kThreads) scores[j] /= sum;
+  for (i64 j = t; j < keys && !nothing; j += kThreads) scores[j] /= sum;
   emit<kThreads>(p, 3, row, scores);
   __syncthreads();
   // Threads as groups of v_size: each group takes every so manyth key.
@@ -72,7 +78,7 @@ template <i32 kThreads> DEV void attend_row(const AttentionP& p, i64 row, A* sco
   for (i64 i0 = 0; i0 < p.v_size && p.y; i0 += wide) {
     const i64 i = i0 + t % wide, g = t / wide;
     A part = A(0);
-    for (i64 j = g; j < p.keys && g < groups && i < p.v_size; j += groups) {
+    for (i64 j = g; j < keys && g < groups && i < p.v_size; j += groups) {
       const $V$* v = j < p.past ? p.past_v + at_row(p.past_vs, b, kv, j) : p.v + at_row(p.vs, b, kv, j - p.past);
       if (scores[j] != A(0)) part += scores[j] * A(ld(v[i]));
     }

@@ -22,6 +22,9 @@ using backends::BackendError;
 struct Fault {
   int64_t set = 0, index = 0, axis = 0, size = 0;
 };
+// The axis of a fault that is a message: its index is where the text lies on the host, its size how
+// long it is.
+constexpr int64_t kMessageAxis = -1;
 
 // Work in order. Owned by its creator; one thread at a time.
 class Stream {

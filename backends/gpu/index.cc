@@ -204,6 +204,32 @@ void launch_bits(const Call& c, Module*) {
   c.copy(c.to(), c.from(), static_cast<size_t>(c.in().count()) * c.element_size());
 }
 
+// ---- Require
+
+std::string require_source(const Region&, const Node&) {
+  return std::string(kKernelCommon) + R"device(
+struct P { const u8* condition; Fault* fault; i64 n; i64 message; i64 axis; i64 length; };
+NEF_KERNEL(require, P) {
+  for (i64 i = thread_id(); i < p.n; i += thread_count()) {
+    if (p.condition[i] == 0) note_fault(p.fault, p.message, p.axis, p.length);
+  }
+}
+)device";
+}
+
+void launch_require(const Call& c, Module* module) {
+  launch_bits(c, module);
+  const int64_t n = c.in(1).count();
+  if (n == 0) return;
+  // The text lies in the node, which the plan keeps.
+  const std::string_view message = c.string(NEF_REQUIRE_MESSAGE);
+  Params p;
+  p.add(c.from(1)).add(c.fault("Require")).add(n);
+  p.add(static_cast<int64_t>(reinterpret_cast<intptr_t>(message.data()))).add(kMessageAxis);
+  p.add(static_cast<int64_t>(message.size()));
+  c.launch(*module, "require", grid_for(n), p);
+}
+
 constexpr OpKernel kKernels[] = {
     {NEF_OP_GATHER_ND, "gather", gather_nd_source, launch_gather_nd, nullptr, 0, true},
     {NEF_OP_ONE_HOT, "one hot", one_hot_source, launch_one_hot, nullptr, 1u << 1},
@@ -214,6 +240,7 @@ constexpr OpKernel kKernels[] = {
     {NEF_OP_REVERSE_SEQUENCE, "reverse", reverse_source, launch_reverse, nullptr, 0, true},
     {NEF_OP_CENTER_CROP_PAD, "crop", crop_source, launch_crop, nullptr, 1u << 1},
     {NEF_OP_BIT_CAST, "copy", nullptr, launch_bits},
+    {NEF_OP_REQUIRE, "require", require_source, launch_require, nullptr, 0, true},
 };
 
 }  // namespace

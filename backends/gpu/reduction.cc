@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Reduce family over any axes, and the global pools, which reduce all spatial ones.
 #include "backends/gpu/stage.h"
+#include "backends/shared/axes.h"
 
 namespace nef::gpu {
 namespace {
@@ -192,7 +193,7 @@ class Reduction : public Stage {
                                                  " is outside axis 0 of size " +
                                                  std::to_string(x.rank));
       }
-      reduce[d] = true;
+      backends::mark_axis("Reduce", d, reduce);
     }
   }
   Shape shape(const Values& values) const {

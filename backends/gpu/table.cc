@@ -154,6 +154,11 @@ void throw_fault(Fault& f, const char* op) {
   if (f.set == 0) return;
   const Fault seen = f;
   f = {};
+  if (seen.axis == kMessageAxis) {
+    throw BackendError(NEF_OUT_OF_RANGE,
+                       std::string(reinterpret_cast<const char*>(static_cast<intptr_t>(seen.index)),
+                                   static_cast<size_t>(seen.size)));
+  }
   throw BackendError(NEF_OUT_OF_RANGE, std::string(op) + ": index " + std::to_string(seen.index) +
                                            " is outside axis " + std::to_string(seen.axis) +
                                            " of size " + std::to_string(seen.size));

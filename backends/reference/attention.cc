@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention and RotaryEmbedding.
+#include <algorithm>
 #include <cmath>
 
 #include "backends/reference/call.h"
@@ -85,7 +86,10 @@ class Attention {
       scores[j] = softcap_ * std::tanh(scores[j] / softcap_);
     }
     emit(Stage::kCapped, b, h, s);
-    for (int64_t j = 0; j < n; ++j) scores[j] += bias(b, h, s, j);
+    for (int64_t j = 0; j < n; ++j) {
+      // What lies behind the keys of a batch may be anything.
+      scores[j] = hidden(b, s, j) ? lowest<double>(NEF_FLOAT64) : scores[j] + bias(b, h, s, j);
+    }
     emit(Stage::kMasked, b, h, s);
     softmax(scores, n);
     emit(Stage::kSoftmax, b, h, s);
@@ -99,11 +103,14 @@ class Attention {
     return sum;
   }
 
+  // Is this key no key of the batch, or later than the query?
+  bool hidden(int64_t b, int64_t s, int64_t j) const {
+    if (c_.has(6) && j >= load_int(c_.in(6), b)) return true;
+    return causal_ && j > s + causal_offset(b);
+  }
   // What is added to a score: -inf where masked.
   double bias(int64_t b, int64_t h, int64_t s, int64_t j) const {
     const double masked = lowest<double>(NEF_FLOAT64);
-    if (c_.has(6) && j >= load_int(c_.in(6), b)) return masked;
-    if (causal_ && j > s + causal_offset(b)) return masked;
     if (!has_mask_) return 0;
     // One column stands for all keys; a mask that is shorter otherwise masks the rest.
     const int64_t columns = mask_.rank == 0 ? 1 : mask_.dims[mask_.rank - 1];
@@ -116,7 +123,8 @@ class Attention {
   // How many keys precede the first query.
   int64_t causal_offset(int64_t b) const {
     if (k_.has_past || !c_.has(6)) return k_.past_length;
-    return load_int(c_.in(6), b) - q_.length;
+    constexpr int64_t kFar = int64_t{1} << 62;
+    return std::clamp(load_int(c_.in(6), b), -kFar, kFar) - q_.length;
   }
 
   static void softmax(double* scores, int64_t n) {

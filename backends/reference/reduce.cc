@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "backends/reference/call.h"
+#include "backends/shared/axes.h"
 
 namespace nef::reference {
 namespace {
@@ -25,7 +26,8 @@ Plan plan_reduction(const Call& c, unsigned noop_slot) {
     for (int d = 0; d < x.rank; ++d) reduce[d] = !noop;
   }
   for (int64_t i = 0; c.has(1) && i < axes.count; ++i) {
-    reduce[checked_index("Reduce: axes", load_int(axes, i), 0, x.rank)] = true;
+    backends::mark_axis("Reduce", checked_index("Reduce: axes", load_int(axes, i), 0, x.rank),
+                        reduce);
   }
   Plan p;
   const Strides dense = dense_strides(x.dims, x.rank);

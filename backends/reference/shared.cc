@@ -131,6 +131,7 @@ constexpr Kernel kKernels[] = {
     {NEF_OP_DET, alone<det<Call>>, det_scratch<Call>},
     {NEF_OP_CUMPROD, with_loop<cum_prod<Call, OneThread>>},
     {NEF_OP_BIT_CAST, alone<bit_cast<Call>>},
+    {NEF_OP_REQUIRE, alone<require<Call>>},
     {NEF_OP_LINEAR_ATTENTION, with_loop<linear_attention<Call, OneThread>>,
      linear_attention_scratch<Call>},
 };

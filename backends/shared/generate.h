@@ -209,6 +209,18 @@ void bit_cast(const Call& c) {
   }
 }
 
+template <class Call>
+void require(const Call& c) {
+  const auto x = c.in(0), condition = c.in(1), y = c.out();
+  if (condition.count > 0 &&
+      std::memchr(condition.data, 0, static_cast<size_t>(condition.count)) != nullptr) {
+    throw BackendError(NEF_OUT_OF_RANGE, std::string(c.attr_string(NEF_REQUIRE_MESSAGE)));
+  }
+  if (x.count > 0 && y.data != x.data) {
+    std::memcpy(y.data, x.data, static_cast<size_t>(x.count) * dtype_size(x.dtype));
+  }
+}
+
 // ---- LinearAttention
 
 // The state of every head, and its answer to one key.

@@ -20,32 +20,19 @@ namespace {
 constexpr size_t kInlineOperands = 8;
 constexpr size_t kInlineResults = 4;
 
-bool is_index(nef_dtype t) { return t == NEF_INT64 || t == NEF_INT32; }
-
 // Elements of a constant vector or scalar that is small enough for inference to look at.
 bool small_constant(const ir::Graph& graph, ValueId v) {
   if (!graph.is_constant(v)) return false;
   const auto dims = graph.dims(v);
-  return dims.empty() || (dims.size() == 1 && dims[0] <= static_cast<Dim>(ir::kMaxContent));
+  return dims.empty() ||
+         (dims.size() == 1 && dims[0].number() <= static_cast<int64_t>(ir::kMaxContent));
 }
 
-void read_constant_content(ir::Graph& graph, ValueId v) {
-  const auto dims = graph.dims(v);
-  const int64_t n = dims.empty() ? 1 : dims[0];
-  std::vector<Dim> elements(static_cast<size_t>(n));
-  const void* data = graph.constant_data(v)->data();
-  for (int64_t i = 0; i < n; ++i) {
-    if (graph.dtype(v) == NEF_INT64) {
-      std::memcpy(&elements[i], static_cast<const char*>(data) + 8 * i, 8);
-    } else {
-      int32_t x;
-      std::memcpy(&x, static_cast<const char*>(data) + 4 * i, 4);
-      elements[i] = x;
-    }
-    // Numbers this far down would read as expressions; nothing sensible is lost without them.
-    if (ir::is_expr(elements[i])) return;
-  }
-  graph.set_content(v, elements);
+void read_constant_content(ir::Graph& graph, ValueId v, Operand o) {
+  std::vector<Dim> elements;
+  const auto n = static_cast<size_t>(ir::element_count(graph.dims(v)));
+  ir::read_content(o, n, &elements);
+  if (o.has_content) graph.set_content(v, elements);
 }
 
 }  // namespace
@@ -57,7 +44,7 @@ Operand operand(ir::Graph& graph, ValueId v) {
   o.dtype = graph.dtype(v);
   if (small_constant(graph, v)) {
     o.data = graph.constant_data(v)->data();
-    if (is_index(o.dtype) && !graph.has_content(v)) read_constant_content(graph, v);
+    if (!graph.has_content(v)) read_constant_content(graph, v, o);
   }
   if (graph.has_content(v)) {
     o.has_content = true;
@@ -139,7 +126,7 @@ ValueId Builder::value(nef_op op, std::span<const ValueId> inputs,
 ValueId Builder::ints(std::span<const int64_t> elements) {
   auto buffer = ir::Buffer::allocate(elements.size_bytes());
   std::copy(elements.begin(), elements.end(), static_cast<int64_t*>(buffer->data()));
-  const Dim dims[1] = {static_cast<Dim>(elements.size())};
+  const Dim dims[1] = {Dim::of(elements.size())};
   return graph_.add_constant(NEF_INT64, dims, std::move(buffer));
 }
 

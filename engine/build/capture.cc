@@ -135,7 +135,8 @@ struct Capture {
     const LazyTensor& t = node.outputs()[0];
     ir::Shape shape;
     for (const DimSpec& d : node.extra_->specs) {
-      shape.push(d.symbol.empty() ? d.value : out.graph.pool().symbol(d.symbol, d.min, d.max));
+      shape.push(d.symbol.empty() ? Dim::of(d.value)
+                                  : out.graph.pool().symbol(d.symbol, d.min, d.max));
     }
     const ValueId v = out.graph.add_input(node.extra_->name, t.dtype, shape);
     if (!placeholders.insert(node.extra_->name).second) {

@@ -220,10 +220,10 @@ LazyTensor* make_leaf(nef_dtype dtype, std::span<const int64_t> dims,
   const int64_t bytes = ir::byte_count(dtype, dims);
   if (static_cast<size_t>(bytes) != data->bytes()) {
     fail(NEF_SHAPE_MISMATCH, "tensor",
-         cat("shape ", ir::shape_str(dims, lazy_pool()), " of ", ir::dtype_name(dtype), " needs ",
-             bytes, " bytes, got ", data->bytes()));
+         cat("shape ", ir::shape_str(dims), " of ", ir::dtype_name(dtype), " needs ", bytes,
+             " bytes, got ", data->bytes()));
   }
-  const LeafOutput out{dtype, ir::Shape(dims)};
+  const LeafOutput out{dtype, ir::shape_of(dims)};
   LazyNode* node = LazyFactory::create<LeafOutput>(LazyNode::Kind::Leaf, 0, {}, {}, {&out, 1});
   node->outputs()[0].data = std::move(data);
   if (!name.empty()) LazyFactory::set_name(node, name, {});
@@ -256,7 +256,7 @@ LazyTensor* make_placeholder(std::string_view name, nef_dtype dtype,
            cat("input \"", std::string(name), "\": dim ", d.value,
                " is negative; name a symbol for a dim that varies"));
     }
-    shape.push(d.value);
+    shape.push(Dim::of(d.value));
   }
   const LeafOutput out{dtype, shape};
   LazyNode* node =
@@ -311,26 +311,13 @@ ir::Operand lazy_operand(const LazyTensor* t, bool host, std::vector<Dim>* stora
   const bool index = t->dtype == NEF_INT64 || t->dtype == NEF_INT32;
   const bool real = host && (t->dtype == NEF_FLOAT32 || t->dtype == NEF_FLOAT64);
   if (t->rank > 1 || (!index && !real) || !ir::dims_static(o.dims)) return o;
-  const size_t n = t->rank == 0 ? 1 : static_cast<size_t>(o.dims[0]);
+  const size_t n = t->rank == 0 ? 1 : static_cast<size_t>(o.dims[0].number());
   if (n > ir::kMaxContent) return o;
   const auto data = data_of(t);
   if (data == nullptr) return o;
   // A materialised tensor keeps its data for as long as the caller holds it, that is this call.
   o.data = data->data();
-  if (real) return o;
-  storage->resize(n);
-  for (size_t i = 0; i < n; ++i) {
-    if (t->dtype == NEF_INT64) {
-      std::memcpy(&(*storage)[i], static_cast<const char*>(data->data()) + 8 * i, 8);
-    } else {
-      int32_t x;
-      std::memcpy(&x, static_cast<const char*>(data->data()) + 4 * i, 4);
-      (*storage)[i] = x;
-    }
-    if (ir::is_expr((*storage)[i])) return o;
-  }
-  o.has_content = true;
-  o.content = *storage;
+  ir::read_content(o, n, storage);
   return o;
 }
 
@@ -410,8 +397,8 @@ void materialise(LazyTensor* t, std::shared_ptr<ir::Buffer> data, std::span<cons
     if (t->data != nullptr) return;
     if (!ir::dims_static(t->dims())) {
       const uint32_t numbers = t->dims_offset + t->rank * static_cast<uint32_t>(sizeof(Dim));
-      std::copy(dims.begin(), dims.end(),
-                reinterpret_cast<Dim*>(reinterpret_cast<char*>(t) + numbers));
+      std::transform(dims.begin(), dims.end(),
+                     reinterpret_cast<Dim*>(reinterpret_cast<char*>(t) + numbers), Dim::of);
       t->dims_offset.store(numbers, std::memory_order_release);
     }
     t->data = std::move(data);
@@ -429,7 +416,8 @@ bool known_ints(const LazyTensor* t, std::vector<int64_t>* out) {
   out->clear();
   const std::vector<Dim>* content = known_content(t);
   if (content == nullptr || !ir::dims_static(*content)) return false;
-  out->assign(content->begin(), content->end());
+  const auto known = ir::numbers(*content);
+  out->assign(known.begin(), known.end());
   return true;
 }
 

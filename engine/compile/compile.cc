@@ -118,8 +118,10 @@ bool views(const Options& options, const Environment& env) {
   return std::all_of(env.devices.begin(), env.devices.end(), is_cpu);
 }
 
-void optimise_graph(Graph& graph, const Options& options, const Environment& env) {
+void optimise_graph(Graph& graph, const Options& options, const Environment& env,
+                    optimize::Budget& budget) {
   optimize::Options o;
+  o.budget = &budget;
   o.disabled = options.disabled_passes;
   o.evaluate = env.evaluate;
   o.verify = options.verify;
@@ -171,10 +173,11 @@ struct Made {
 // Compiles every region where it was placed. Returns those that fail, up to the first one that
 // lacks memory: there may be more of it once caches are evicted.
 std::vector<Failure> compile_regions(const Program& p, const Environment& env,
-                                     std::vector<Made>& made) {
+                                     const optimize::Budget& budget, std::vector<Made>& made) {
   std::vector<Failure> failures;
   RegionDesc desc;
   for (uint32_t r = 0; r < made.size(); ++r) {
+    budget.check_cancelled();
     if (made[r].kernel != nullptr || needs_no_kernel(p.placement.reason[r])) continue;
     try {
       made[r].kernel = compile_region(p, r, env, desc);
@@ -187,9 +190,11 @@ std::vector<Failure> compile_regions(const Program& p, const Environment& env,
 }
 
 // Binds the kernels to the constants. Returns the first region whose device has no room for its.
-std::optional<Failure> prepare_kernels(const Program& p, std::vector<Made>& made) {
+std::optional<Failure> prepare_kernels(const Program& p, optimize::Budget& budget,
+                                       std::vector<Made>& made) {
   RegionDesc desc;
   for (uint32_t r = 0; r < made.size(); ++r) {
+    budget.check_cancelled();
     if (made[r].kernel == nullptr || made[r].prepared != nullptr) continue;
     desc.set(*p.graph, p.regions, p.regions.list[r], p.options.precision);
     try {
@@ -197,6 +202,7 @@ std::optional<Failure> prepare_kernels(const Program& p, std::vector<Made>& made
     } catch (const Error& e) {
       return failure(p, r, "preparation", e);
     }
+    budget.add_packed(made[r].prepared->bytes());
   }
   return std::nullopt;
 }
@@ -212,8 +218,8 @@ bool knows_not_kept(const Program& p) {
 // Makes kernels where regions were placed; what fails there goes elsewhere, and is an event.
 class KernelMaker {
  public:
-  KernelMaker(Program& program, Placer& placer, const Environment& env)
-      : p_(program), placer_(placer), env_(env) {}
+  KernelMaker(Program& program, Placer& placer, const Environment& env, optimize::Budget& budget)
+      : p_(program), placer_(placer), env_(env), budget_(budget) {}
 
   void run() {
     for (std::vector<Failure> failures = attempt(); !failures.empty(); failures = attempt()) {
@@ -235,9 +241,10 @@ class KernelMaker {
       if (it != kept_.end()) made_[r] = std::move(it->second);
     }
     kept_.clear();
-    std::vector<Failure> failures = compile_regions(p_, env_, made_);
+    std::vector<Failure> failures = compile_regions(p_, env_, budget_, made_);
     if (!failures.empty()) return failures;
-    if (std::optional<Failure> f = prepare_kernels(p_, made_)) failures.push_back(std::move(*f));
+    if (std::optional<Failure> f = prepare_kernels(p_, budget_, made_))
+      failures.push_back(std::move(*f));
     return failures;
   }
 
@@ -305,18 +312,24 @@ class KernelMaker {
   Program& p_;
   Placer& placer_;
   const Environment& env_;
+  optimize::Budget& budget_;
   bool evicted_ = false;
   std::vector<Made> made_;                           // per region
   std::map<Identity, Made> kept_;                    // of the attempt before
   std::vector<std::pair<size_t, NodeId>> rerouted_;  // event, root of its region
 };
 
+std::shared_ptr<Program> compile_within(std::shared_ptr<const Graph> graph, const Options& options,
+                                        const Environment& env, const std::vector<uint16_t>& banned,
+                                        optimize::Budget& budget);
+
 // Blocks are programs of their own; recursion is bounded by how deep blocks are nested.
-void compile_blocks(Program& p, const Environment& env, const std::vector<uint16_t>& banned) {
+void compile_blocks(Program& p, const Environment& env, const std::vector<uint16_t>& banned,
+                    optimize::Budget& budget) {
   if (!p.graph->has_blocks()) return;
   for (uint32_t r = 0; r < p.regions.list.size(); ++r) {
     for (const Graph::Block& block : p.graph->blocks(p.regions.root(p.regions.list[r]))) {
-      auto compiled = compile(block, p.options, env, banned);
+      auto compiled = compile_within(block, p.options, env, banned, budget);
       for (const Event& e : compiled->events) {
         if (e.what != kNotKept || !knows_not_kept(p)) p.events.push_back(e);
       }
@@ -359,34 +372,37 @@ Planned optimise_and_place(Graph graph, const Options& options, const Environmen
                            const std::vector<uint16_t>& banned) {
   Planned out;
   out.graph = std::move(graph);
-  optimise_graph(out.graph, options, env);
+  optimize::Budget budget(out.graph, options.memory_budget, nullptr);
+  optimise_graph(out.graph, options, env, budget);
   out.regions = form_regions(out.graph, options, env);
   Placer placer(out.graph, options, env, banned);
   out.placement = placer.place(out.regions);
   return out;
 }
 
-std::shared_ptr<const Program> compile(std::shared_ptr<const Graph> graph, Options options,
-                                       const Environment& env,
-                                       const std::vector<uint16_t>& banned) {
+namespace {
+
+std::shared_ptr<Program> compile_within(std::shared_ptr<const Graph> graph, const Options& options,
+                                        const Environment& env, const std::vector<uint16_t>& banned,
+                                        optimize::Budget& budget) {
   auto p = std::make_shared<Program>();
   p->source = graph;
   p->options = options;
   p->devices = env.devices;
   {
     Graph optimised = *graph;
-    optimise_graph(optimised, options, env);
+    optimise_graph(optimised, options, env, budget);
     p->graph = std::make_shared<const Graph>(std::move(optimised));
   }
   ir::free_spare_buffers();  // constants on the way to others: no run asks for their sizes
   p->regions = form_regions(*p->graph, options, env);
   Placer placer(*p->graph, p->options, env, banned);
 
-  KernelMaker(*p, placer, env).run();
+  KernelMaker(*p, placer, env, budget).run();
   for (const auto& prepared : p->prepared) {
     if (prepared != nullptr) p->packed_bytes += prepared->bytes();
   }
-  compile_blocks(*p, env, banned);
+  compile_blocks(*p, env, banned, budget);
   lower(*p);
   form_waves(*p);
   form_branches(*p);
@@ -402,6 +418,17 @@ std::shared_ptr<const Program> compile(std::shared_ptr<const Graph> graph, Optio
     }
   }
   return p;
+}
+
+}  // namespace
+
+std::shared_ptr<const Program> compile(std::shared_ptr<const Graph> graph, Options options,
+                                       const Environment& env, const std::vector<uint16_t>& banned,
+                                       const std::atomic<bool>* cancel) {
+  optimize::Budget budget(*graph, options.memory_budget, cancel);
+  auto program = compile_within(std::move(graph), options, env, banned, budget);
+  program->computed_bytes = budget.bytes();
+  return program;
 }
 
 }  // namespace nef::compile

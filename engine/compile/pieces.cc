@@ -56,22 +56,23 @@ class Rows {
   bool reduction(NodeId n) {
     const auto inputs = graph_.inputs(n);
     if (!has(inputs[0]) || inputs.size() < 2 || inputs[1] == ir::kNone) return false;
-    const std::vector<Dim> axes = known_numbers(inputs[1]);
-    const auto r = static_cast<Dim>(rank(inputs[0]));
-    if (axes.empty() || std::any_of(axes.begin(), axes.end(),
-                                    [&](Dim a) { return ir::is_expr(a) || a == 0 || a == -r; })) {
+    const std::span<const int64_t> axes = known_numbers(inputs[1]);
+    const auto r = static_cast<int64_t>(rank(inputs[0]));
+    if (axes.empty() ||
+        std::any_of(axes.begin(), axes.end(), [&](int64_t a) { return a == 0 || a == -r; })) {
       return false;
     }
     return becomes_rows(graph_.output(n));
   }
-  std::vector<Dim> known_numbers(ValueId v) const {
+  std::span<const int64_t> known_numbers(ValueId v) const {
     if (graph_.has_content(v)) {
       const auto content = graph_.content(v);
-      return {content.begin(), content.end()};
+      if (!ir::dims_static(content)) return {};
+      return ir::numbers(content);
     }
     if (graph_.def(v) != ir::ValueDef::Constant || graph_.dtype(v) != NEF_INT64) return {};
     const auto* data = static_cast<const int64_t*>(graph_.constant_data(v)->data());
-    return {data, data + ir::element_count(graph_.dims(v))};
+    return {data, static_cast<size_t>(ir::element_count(graph_.dims(v)))};
   }
   bool becomes_rows(ValueId out) {
     if (rank(out) == 0 || graph_.dims(out)[0] != rows_) return false;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -31,7 +32,8 @@ struct Options {
   int32_t parallel_branches = 1;  // most steps side by side
   uint16_t streams = 4;           // most streams of a device, its first one included
   uint32_t disabled_passes = 0;
-  bool verify = false;  // check the graph after every pass, and each memory plan
+  bool verify = false;         // check the graph after every pass, and each memory plan
+  uint64_t memory_budget = 0;  // bytes of a run, 0 = no limit; computed constants count too
 };
 
 // Where a value lives while a program runs.
@@ -117,6 +119,7 @@ struct Program {
   std::vector<InPieces> in_pieces;  // in order
   std::vector<Event> events;        // fallbacks taken while compiling
   uint64_t packed_bytes = 0;
+  uint64_t computed_bytes = 0;  // of constants that the optimiser made, in blocks too
   uint32_t transfer_count = 0;
 };
 
@@ -137,10 +140,11 @@ void evict_caches(const Environment& env);
 // Optimise, form regions, place, compile kernels, lower to steps. A region whose kernel cannot
 // be made, for want of memory after caches were evicted too, is placed elsewhere; that is an
 // event, and an error when options.strict. `banned` lists devices (indices) that must not be
-// used.
+// used. Throws NEF_CANCELLED soon after *cancel is set; it may be null.
 std::shared_ptr<const Program> compile(std::shared_ptr<const ir::Graph> graph, Options options,
                                        const Environment& env,
-                                       const std::vector<uint16_t>& banned = {});
+                                       const std::vector<uint16_t>& banned = {},
+                                       const std::atomic<bool>* cancel = nullptr);
 
 // The parts of it, for benches and tests: everything up to placement.
 struct Planned {

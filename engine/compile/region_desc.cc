@@ -29,7 +29,9 @@ void RegionDesc::set(const Graph& graph, const optimize::Regions& regions,
   for (const optimize::RegionValue& value : values_) {
     const ValueId v = value.value;
     const auto kind = static_cast<nef_value_kind>(value.kind);
-    for (ir::Dim d : graph.dims(v)) dims_.push_back(ir::is_expr(d) ? NEF_DIM_UNKNOWN : d);
+    for (ir::Dim d : graph.dims(v)) {
+      dims_.push_back(ir::is_expr(d) ? NEF_DIM_UNKNOWN : d.number());
+    }
     const void* literal = kind == NEF_VALUE_LITERAL ? graph.constant_data(v)->data() : nullptr;
     abi_values_.push_back(
         {kind, graph.dtype(v), static_cast<int32_t>(graph.dims(v).size()), 0, nullptr, literal});

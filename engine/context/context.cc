@@ -55,13 +55,14 @@ std::shared_ptr<const Graph> with_aligned_constants(std::shared_ptr<const Graph>
 }  // namespace
 
 std::shared_ptr<runtime::Program> Context::compile(std::shared_ptr<const Graph> graph,
-                                                   runtime::ProgramOptions options) {
+                                                   runtime::ProgramOptions options,
+                                                   const std::atomic<bool>* cancel) {
 #ifdef NEF_VERIFY
   options.compile.verify = true;
 #endif
   compiled_.fetch_add(1, std::memory_order_relaxed);
   return std::make_shared<runtime::Program>(with_aligned_constants(std::move(graph)),
-                                            std::move(options), environment());
+                                            std::move(options), environment(), cancel);
 }
 
 Context::Counters Context::counters() const {
@@ -137,13 +138,10 @@ void Context::execute(std::span<LazyTensor* const> tensors) {
 
   std::vector<runtime::TensorArg> inputs;
   std::vector<std::shared_ptr<ir::Buffer>> data = std::move(call.captured.input_data);
-  std::vector<std::vector<int64_t>> dims(data.size());
   for (size_t i = 0; i < data.size(); ++i) {
     const ValueId v = graph.graph_inputs()[i];
-    const auto d = graph.dims(v);
-    dims[i].assign(d.begin(), d.end());
     data[i] = ir::aligned(std::move(data[i]), ir::dtype_size(graph.dtype(v)));
-    inputs.push_back({graph.dtype(v), dims[i], data[i]->data()});
+    inputs.push_back({graph.dtype(v), ir::numbers(graph.dims(v)), data[i]->data()});
   }
   const std::shared_ptr<runtime::Program>& program = call.program;
   std::vector<runtime::TensorResult> results(pending.size());

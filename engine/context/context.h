@@ -30,8 +30,10 @@ class Context {
   compile::CostCache& costs() { return costs_; }
   compile::Environment environment();
 
+  // Throws NEF_CANCELLED soon after *cancel is set; it may be null.
   std::shared_ptr<runtime::Program> compile(std::shared_ptr<const ir::Graph> graph,
-                                            runtime::ProgramOptions options);
+                                            runtime::ProgramOptions options,
+                                            const std::atomic<bool>* cancel = nullptr);
 
   // The lazy door: computes the values (those that have no data yet) in one program. A second
   // call for a graph of the same structure finds its program in the cache. Host inputs belong to

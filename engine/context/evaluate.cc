@@ -2,7 +2,6 @@
 #include "engine/compile/region_desc.h"
 #include "engine/context/context.h"
 #include "engine/ir/error.h"
-#include "engine/plan/placement.h"
 
 namespace nef::context {
 
@@ -12,8 +11,8 @@ using ir::ValueId;
 
 namespace {
 
-// The reference device is slow: what takes longer than about a second is left to the run.
-constexpr double kMaxFlops = 1e8;
+// Memory that a kernel may take beside what it reads and writes.
+constexpr size_t kMaxScratch = 32u << 20;
 
 }  // namespace
 
@@ -22,7 +21,6 @@ bool evaluate_node(Context& context, const Graph& graph, NodeId node,
   for (uint32_t i = 0; i < graph.output_count(node); ++i) {
     if (!graph.is_static(graph.output(node, i))) return false;
   }
-  if (plan::region_flops(graph, {&node, 1}) > kMaxFlops) return false;
   const optimize::Regions regions = optimize::region_of_node(graph, node);
   compile::RegionDesc desc;
   desc.set(graph, regions, regions.list[0], NEF_PRECISION_EXACT);
@@ -50,6 +48,7 @@ bool evaluate_node(Context& context, const Graph& graph, NodeId node,
     const size_t scratch = device.backend->scratch_bytes == nullptr
                                ? 0
                                : device.backend->scratch_bytes(prepared.handle(), values.data());
+    if (scratch > kMaxScratch) return false;
     const auto memory = ir::Buffer::allocate(scratch);
     char message[256] = "";
     nef_backend_error err{message, sizeof message};

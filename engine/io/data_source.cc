@@ -62,7 +62,7 @@ std::shared_ptr<ir::Buffer> DataSource::stored(const Document& doc, const DocDec
   if (!std::equal(dims.begin(), dims.end(), entry->shape.begin(), entry->shape.end())) {
     doc.stop(NEF_SHAPE_MISMATCH, where,
              cat("declared as ", ir::shape_str(dims, graph.pool()), ", stored as ",
-                 ir::shape_str(entry->shape, graph.pool()), " in ", st.label()));
+                 ir::shape_str(entry->shape), " in ", st.label()));
   }
   auto& buffer = buffers_[{&st, d.key}];
   if (buffer) return buffer;

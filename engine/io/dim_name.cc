@@ -16,13 +16,13 @@ std::string atom(const DimPool& pool, Dim d);
 std::string sum(const DimPool& pool, const DimPool::Expr& poly);
 
 std::string any(const DimPool& pool, Dim d) {
-  if (!ir::is_expr(d)) return std::to_string(d);
+  if (!ir::is_expr(d)) return std::to_string(d.number());
   const DimPool::Expr& e = pool.expr(d);
   return e.kind == Kind::Poly ? sum(pool, e) : atom(pool, d);
 }
 
 std::string operand(const DimPool& pool, Dim d) {
-  const bool bare = pool.is_symbol(d) || (!ir::is_expr(d) && d >= 0);
+  const bool bare = pool.is_symbol(d) || (!ir::is_expr(d) && d.number() >= 0);
   return bare ? any(pool, d) : "(" + any(pool, d) + ")";
 }
 

@@ -62,7 +62,7 @@ ir::Dim ShapeReader::read_dim(const std::string& where, JsonSpan span) {
     doc_.stop(NEF_PARSE, where, "a dim is an integer or an expression in quotes");
   }
   if (v < 0) doc_.stop(NEF_OUT_OF_RANGE, where, cat("negative dim ", v));
-  return v;
+  return ir::Dim::of(v);
 }
 
 ir::Dim ShapeReader::parse_dim(const std::string& where, const std::string& text) {

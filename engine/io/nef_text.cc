@@ -352,7 +352,7 @@ class Writer {
   }
 
   void write_dim(ir::ValueId v, ir::Dim d) {
-    if (!ir::is_expr(d)) return append_json_int(out_, d);
+    if (!ir::is_expr(d)) return append_json_int(out_, d.number());
     const bool input = graph_.def(v) == ir::ValueDef::Input;
     // Where inference knows less than a name, the file does not pretend to know more.
     if (!input && has_unknown(graph_.pool(), d)) return string("?");
@@ -399,7 +399,7 @@ class Writer {
   // Name in the container; constants that share their bytes share it.
   std::string store(ir::ValueId v, const ir::Buffer& buffer, std::span<const std::byte> bytes) {
     StTensor t{prefix_ + names_.values[v], st_dtype_name(graph_.dtype(v)), {}, bytes, &buffer};
-    for (const ir::Dim d : graph_.dims(v)) t.shape.push_back(d);
+    for (const int64_t n : ir::numbers(graph_.dims(v))) t.shape.push_back(n);
     const auto [begin, end] = store_->by_data.equal_range(bytes.data());
     for (auto it = begin; it != end; ++it) {
       const StTensor& have = (*store_->tensors)[it->second];

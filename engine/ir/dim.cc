@@ -25,8 +25,8 @@ uint64_t mix(uint64_t h, uint64_t v) {
 }
 
 uint64_t hash_expr(const DimPool::Expr& e) {
-  uint64_t h = mix(static_cast<uint64_t>(e.kind) + 1, static_cast<uint64_t>(e.a));
-  h = mix(h, static_cast<uint64_t>(e.b));
+  uint64_t h = mix(static_cast<uint64_t>(e.kind) + 1, e.a.key());
+  h = mix(h, e.b.key());
   for (const DimPool::Term& t : e.terms) {
     h = mix(h, static_cast<uint64_t>(t.coefficient));
     h = mix(h, t.atoms.size());
@@ -64,6 +64,11 @@ void interval_mul(int64_t lo, int64_t hi, int64_t* out_lo, int64_t* out_hi) {
 }
 
 }  // namespace
+
+void Dim::fail_too_low(int64_t n) {
+  fail(NEF_LIMIT_EXCEEDED, "dim", cat("the number ", n, " is below ", kLowest, ", the lowest dim"));
+}
+void Dim::fail_no_number() { fail(NEF_INTERNAL, "dim", "an expression was taken for a number"); }
 
 // ---- symbols and interning ----------------------------------------------------------------
 
@@ -185,7 +190,7 @@ Dim DimPool::intern_pair(Kind kind, Dim a, Dim b, int64_t lo, int64_t hi) {
 // ---- polynomials --------------------------------------------------------------------------
 
 Terms DimPool::terms_of(Dim d) const {
-  if (!is_expr(d)) return d == 0 ? Terms{} : Terms{{d, {}}};
+  if (!is_expr(d)) return d == 0 ? Terms{} : Terms{{d.number(), {}}};
   const Expr& e = expr(d);
   return e.kind == Kind::Poly ? e.terms : Terms{{1, {expr_id(d)}}};
 }
@@ -207,7 +212,7 @@ Dim DimPool::from_terms(Terms terms) {
   if (terms.empty()) return 0;
   if (terms.size() == 1) {
     const Term& t = terms[0];
-    if (t.atoms.empty()) return t.coefficient;
+    if (t.atoms.empty()) return Dim::of(t.coefficient);
     if (t.coefficient == 1 && t.atoms.size() == 1) return dim_of(t.atoms[0]);
   }
   Expr e{};
@@ -226,21 +231,27 @@ Dim DimPool::from_terms(Terms terms) {
 }
 
 Dim DimPool::add(Dim a, Dim b) {
-  if (!is_expr(a) && !is_expr(b)) return terms::checked_constant(a, b, checked_add);
+  if (!is_expr(a) && !is_expr(b)) {
+    return terms::checked_constant(a.number(), b.number(), checked_add);
+  }
   if (a == 0) return b;
   if (b == 0) return a;
   return from_terms(terms::sum(terms_of(a), terms_of(b), 1));
 }
 
 Dim DimPool::sub(Dim a, Dim b) {
-  if (!is_expr(a) && !is_expr(b)) return terms::checked_constant(a, b, checked_sub);
+  if (!is_expr(a) && !is_expr(b)) {
+    return terms::checked_constant(a.number(), b.number(), checked_sub);
+  }
   if (b == 0) return a;
   if (a == b) return 0;
   return from_terms(terms::sum(terms_of(a), terms_of(b), -1));
 }
 
 Dim DimPool::mul(Dim a, Dim b) {
-  if (!is_expr(a) && !is_expr(b)) return terms::checked_constant(a, b, checked_mul);
+  if (!is_expr(a) && !is_expr(b)) {
+    return terms::checked_constant(a.number(), b.number(), checked_mul);
+  }
   if (a == 0 || b == 0) return 0;
   if (a == 1) return b;
   if (b == 1) return a;
@@ -251,8 +262,8 @@ Dim DimPool::mul(Dim a, Dim b) {
 
 bool DimPool::exact_div(Dim a, Dim b, Dim* out) {
   if (!is_expr(a) && !is_expr(b)) {
-    if (b == 0 || a % b != 0) return false;
-    *out = a / b;
+    if (b == 0 || a.number() % b.number() != 0) return false;
+    *out = Dim::of(a.number() / b.number());
     return true;
   }
   if (b == 0) return false;
@@ -274,8 +285,9 @@ Dim DimPool::floordiv(Dim a, Dim b) {
   if (upper(b) < 1) {
     fail(NEF_INVALID_ARGUMENT, "dim", cat("division by ", str(b), ", which is never positive"));
   }
-  if (!is_expr(b)) return is_expr(a) ? floordiv_const(a, b) : floor_div(a, b);
-  return floordiv_symbolic(a, b);
+  if (is_expr(b)) return floordiv_symbolic(a, b);
+  if (is_expr(a)) return floordiv_const(a, b.number());
+  return Dim::of(floor_div(a.number(), b.number()));
 }
 
 // floor((k * whole + rest) / k) = whole + floor(rest / k), and often rest / k is a known number.
@@ -284,8 +296,11 @@ Dim DimPool::floordiv_const(Dim a, int64_t k) {
   Terms whole, rest;
   for (const Term& t : terms_of(a)) {
     // Coefficients of atoms keep their sign, so that bounds stay tight.
-    const int64_t q = t.atoms.empty() ? floor_div(t.coefficient, k) : t.coefficient / k;
-    const int64_t r = t.coefficient - q * k;
+    int64_t q = t.coefficient / k, r = t.coefficient % k;
+    if (t.atoms.empty() && r < 0) {
+      q -= 1;
+      r += k;
+    }
     if (q != 0) whole.push_back({q, t.atoms});
     if (r != 0) rest.push_back({r, t.atoms});
   }
@@ -293,14 +308,14 @@ Dim DimPool::floordiv_const(Dim a, int64_t k) {
   bounds_of(rest, &lo, &hi);
   const int64_t quotient = bound_div(lo, k);
   if (!infinite(lo) && !infinite(hi) && quotient == bound_div(hi, k)) {
-    return add(from_terms(std::move(whole)), quotient);
+    return add(from_terms(std::move(whole)), Dim::of(quotient));
   }
   Dim fraction = 0;
   if (!simplify_nested(rest, k, &fraction)) {
     const Dim numerator = from_terms(terms::reduce_by_gcd(std::move(rest), &k));
     fraction = k == 1 ? numerator
-                      : intern_pair(Kind::FloorDiv, numerator, k, bound_div(lower(numerator), k),
-                                    bound_div(upper(numerator), k));
+                      : intern_pair(Kind::FloorDiv, numerator, Dim::of(k),
+                                    bound_div(lower(numerator), k), bound_div(upper(numerator), k));
   }
   return add(from_terms(std::move(whole)), fraction);
 }
@@ -313,10 +328,12 @@ bool DimPool::simplify_nested(const Terms& rest, int64_t k, Dim* out) {
   const Expr& inner = exprs_[rest[0].atoms[0]];
   if (inner.kind != Kind::FloorDiv || is_expr(inner.b)) return false;
   const int64_t c = rest.size() == 2 ? rest[1].coefficient : 0;
+  const int64_t m = inner.b.number();
   int64_t divisor = 0, shift = 0;
-  if (!checked_mul(inner.b, k, &divisor) || !checked_mul(c, inner.b, &shift)) return false;
-  const Dim x = inner.a;
-  *out = floordiv_const(add(x, shift), divisor);
+  if (!checked_mul(m, k, &divisor) || !checked_mul(c, m, &shift)) return false;
+  const std::optional<Dim> shift_dim = Dim::known(shift);
+  if (!shift_dim) return false;
+  *out = floordiv_const(add(inner.a, *shift_dim), divisor);
   return true;
 }
 
@@ -347,7 +364,9 @@ Dim DimPool::floordiv_symbolic(Dim a, Dim b) {
 }
 
 Dim DimPool::ceildiv(Dim a, Dim b) {
-  if (!is_expr(a) && !is_expr(b) && b >= 1) return ceil_div(a, b);
+  if (!is_expr(a) && !is_expr(b) && b.number() >= 1) {
+    return Dim::of(ceil_div(a.number(), b.number()));
+  }
   return floordiv(add(a, sub(b, 1)), b);
 }
 
@@ -356,7 +375,7 @@ Dim DimPool::ceildiv(Dim a, Dim b) {
 int DimPool::compare(Dim a, Dim b) const {
   if (a == b) return 0;
   int64_t lo = 0, hi = 0;
-  if (!is_expr(a) && !is_expr(b)) return a < b ? -1 : 1;
+  if (!is_expr(a) && !is_expr(b)) return a.number() < b.number() ? -1 : 1;
   bounds_of(terms::sum(terms_of(a), terms_of(b), -1), &lo, &hi);
   if (lo >= 0) return 1;
   return hi <= 0 ? -1 : 2;
@@ -369,7 +388,7 @@ Dim DimPool::max(Dim a, Dim b) {
     case 1: return a;
     default: break;
   }
-  if (b < a) std::swap(a, b);
+  if (b.word_ < a.word_) std::swap(a, b);
   return intern_pair(Kind::Max, a, b, std::max(lower(a), lower(b)), std::max(upper(a), upper(b)));
 }
 
@@ -380,7 +399,7 @@ Dim DimPool::min(Dim a, Dim b) {
     case 1: return b;
     default: break;
   }
-  if (b < a) std::swap(a, b);
+  if (b.word_ < a.word_) std::swap(a, b);
   return intern_pair(Kind::Min, a, b, std::min(lower(a), lower(b)), std::min(upper(a), upper(b)));
 }
 
@@ -403,7 +422,7 @@ bool DimPool::broadcast(Dim a, Dim b, Dim* out) {
   }
   const bool a_one = lower(a) <= 1 && upper(a) >= 1, b_one = lower(b) <= 1 && upper(b) >= 1;
   if (!a_one && !b_one && never_equal(a, b)) return false;
-  if (b < a) std::swap(a, b);  // expressions first, older ones before newer ones
+  if (b.word_ < a.word_) std::swap(a, b);  // expressions first, older ones before newer ones
   for (const auto& [outer, inner] : {std::pair{a, b}, std::pair{b, a}}) {
     if (!is_expr(outer)) continue;
     const Expr& e = expr(outer);
@@ -428,7 +447,7 @@ bool DimPool::equal(Dim a, Dim b, Dim* out) {
     return true;
   }
   if (never_equal(a, b)) return false;
-  if (b < a) std::swap(a, b);
+  if (b.word_ < a.word_) std::swap(a, b);
   // A number says most, then a symbol: which of two compound dims is the older one differs
   // between a graph and its file.
   const bool b_known = !is_expr(b) || (is_symbol(b) && !is_symbol(a));
@@ -450,6 +469,7 @@ int64_t DimPool::eval_one(const Expr& e, std::span<const int64_t> values) const 
       }
       if (!checked_add(total, product, &total)) fail_limit("a dim overflows int64");
     }
+    if (total == kUnset) fail_limit("a dim overflows int64");
     return total;
   }
   const int64_t a = value(e.a, values), b = value(e.b, values);

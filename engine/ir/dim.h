@@ -4,23 +4,68 @@
 #include <cstdint>
 #include <deque>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <unordered_map>
 #include <vector>
 
 namespace nef::ir {
 
-// A dim is a number, or an expression of a DimPool: numbers near INT64_MIN name expressions.
-// The same type also carries the elements of small integer tensors that shapes are computed
-// from, so a number may be negative.
-using Dim = int64_t;
+// A dim is a number, or an expression of a DimPool. The same type also carries the elements of
+// small integer tensors that shapes are computed from, so a number may be negative. Both are one
+// word: words near INT64_MIN name expressions, so numbers that low are no dims. This class is all
+// that knows it. Dims have no order: numbers do.
+class Dim {
+ public:
+  static constexpr int64_t kLowest = std::numeric_limits<int64_t>::min() + (int64_t{1} << 31);
 
-constexpr Dim kExprBase = std::numeric_limits<int64_t>::min();
-constexpr Dim kExprEnd = kExprBase + (int64_t{1} << 31);
-constexpr bool is_expr(Dim d) { return d < kExprEnd; }
-constexpr uint32_t expr_id(Dim d) { return static_cast<uint32_t>(d - kExprBase); }
+  Dim() = default;  // not set
+  // A number that stands in the source: Shape{2, 3}.
+  consteval Dim(int64_t n) : word_(n) {  // NOLINT: such numbers are dims
+    if (n < kLowest) throw "too low to be a dim";
+  }
+  // The door for all other numbers. Nothing where a number is too low to be a dim: not known.
+  static constexpr std::optional<Dim> known(int64_t n) {
+    if (n < kLowest) return {};
+    return Dim(Word{n});
+  }
+  // The same for sizes; throws NEF_LIMIT_EXCEEDED.
+  static Dim of(int64_t n) {
+    if (n < kLowest) fail_too_low(n);
+    return Dim(Word{n});
+  }
+
+  constexpr bool is_number() const { return word_ >= kLowest; }
+  // The way out; NEF_INTERNAL for an expression.
+  constexpr int64_t number() const {
+    if (!is_number()) fail_no_number();
+    return word_;
+  }
+  // Tells it from all other dims of its pool: for hashes and keys.
+  constexpr uint64_t key() const { return static_cast<uint64_t>(word_); }
+
+  friend constexpr bool operator==(Dim, Dim) = default;
+  friend constexpr bool operator==(Dim d, int64_t n) { return d.word_ == n && n >= kLowest; }
+
+ private:
+  friend class DimPool;
+  struct Word {
+    int64_t word;
+  };
+  constexpr explicit Dim(Word w) : word_(w.word) {}
+  [[noreturn]] static void fail_too_low(int64_t n);
+  [[noreturn]] static void fail_no_number();
+
+  int64_t word_;
+};
+static_assert(sizeof(Dim) == sizeof(int64_t) && std::is_trivially_copyable_v<Dim>);
+
+constexpr bool is_expr(Dim d) { return !d.is_number(); }
+// The low bits of the word of an expression are its id.
+constexpr uint32_t expr_id(Dim d) { return static_cast<uint32_t>(d.key()); }
 
 constexpr int64_t kUnbounded = std::numeric_limits<int64_t>::max();
 
@@ -70,12 +115,14 @@ class DimPool {
   // a / b when b provably divides a (as polynomials); false otherwise.
   bool exact_div(Dim a, Dim b, Dim* out);
 
-  int64_t lower(Dim d) const { return is_expr(d) ? expr(d).lo : d; }
-  int64_t upper(Dim d) const { return is_expr(d) ? expr(d).hi : d; }
+  int64_t lower(Dim d) const { return is_expr(d) ? expr(d).lo : d.number(); }
+  int64_t upper(Dim d) const { return is_expr(d) ? expr(d).hi : d.number(); }
 
   const Expr& expr(Dim d) const { return exprs_[expr_id(d)]; }
   size_t size() const { return exprs_.size(); }
-  static Dim dim_of(uint32_t id) { return kExprBase + id; }
+  static Dim dim_of(uint32_t id) {
+    return Dim(Dim::Word{std::numeric_limits<int64_t>::min() + int64_t{id}});
+  }
   bool is_symbol(Dim d) const { return is_expr(d) && expr(d).kind == Kind::Symbol; }
 
   // "batch", "2*batch*seq+1", "(seq+1)/2" (floor), "max(a,b)", "broadcast(a,b)", "?3" (unknown).
@@ -92,7 +139,7 @@ class DimPool {
   // The same for some expressions, in order of their ids; what they are made of has values.
   void eval(std::span<const uint32_t> ids, std::span<int64_t> values) const;
   static int64_t value(Dim d, std::span<const int64_t> values) {
-    return is_expr(d) ? values[expr_id(d)] : d;
+    return is_expr(d) ? values[expr_id(d)] : d.number();
   }
 
   // Forgets the expressions that none of `roots` needs; the others keep their ids, and forgotten

@@ -31,7 +31,7 @@ Terms capped(Terms terms) {
 
 Term multiply(const Term& a, const Term& b) {
   Term out;
-  out.coefficient = checked_constant(a.coefficient, b.coefficient, checked_mul);
+  out.coefficient = checked_constant(a.coefficient, b.coefficient, checked_mul).number();
   out.atoms.resize(a.atoms.size() + b.atoms.size());
   if (out.atoms.size() > kMaxAtoms) {
     fail(NEF_LIMIT_EXCEEDED, "dim",
@@ -49,7 +49,8 @@ Terms canonical(Terms terms) {
   Terms out;
   for (Term& t : terms) {
     if (!out.empty() && order(out.back(), t) == 0) {
-      out.back().coefficient = checked_constant(out.back().coefficient, t.coefficient, checked_add);
+      out.back().coefficient =
+          checked_constant(out.back().coefficient, t.coefficient, checked_add).number();
     } else {
       if (!out.empty() && out.back().coefficient == 0) out.pop_back();
       out.push_back(std::move(t));
@@ -69,9 +70,10 @@ Terms sum(const Terms& a, const Terms& b, int64_t sign) {
       out.push_back(a[i++]);
       continue;
     }
-    const int64_t scaled = checked_constant(b[j].coefficient, sign, checked_mul);
+    const Dim scaled = checked_constant(b[j].coefficient, sign, checked_mul);
     const int64_t coefficient =
-        c == 0 ? checked_constant(a[i].coefficient, scaled, checked_add) : scaled;
+        (c == 0 ? checked_constant(a[i].coefficient, scaled.number(), checked_add) : scaled)
+            .number();
     if (coefficient != 0) out.push_back({coefficient, b[j].atoms});
     ++j;
     if (c == 0) ++i;

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
+
 #include "engine/ir/dim.h"
 #include "engine/ir/error.h"
 
 // Arithmetic on canonical polynomials: terms in descending monomial order (degree first, then
-// atoms), no zero coefficients. Coefficients are checked, sizes capped (NEF_LIMIT_EXCEEDED).
+// atoms), no zero coefficients. Coefficients are numbers that a dim can be, sizes are capped
+// (NEF_LIMIT_EXCEEDED).
 namespace nef::ir::terms {
 
 using Terms = std::vector<DimPool::Term>;
@@ -13,14 +16,13 @@ using Terms = std::vector<DimPool::Term>;
 constexpr size_t kMaxTerms = 128;
 constexpr size_t kMaxAtoms = 16;
 
-// a op b of two numbers, kept out of the range that names expressions.
+// a op b of two numbers, as a dim.
 template <typename Op>
-int64_t checked_constant(int64_t a, int64_t b, Op op) {
+Dim checked_constant(int64_t a, int64_t b, Op op) {
   int64_t out = 0;
-  if (!op(a, b, &out) || is_expr(out)) {
-    fail(NEF_LIMIT_EXCEEDED, "dim", cat("a dim overflows int64, from ", a, " and ", b));
-  }
-  return out;
+  const std::optional<Dim> d = op(a, b, &out) ? Dim::known(out) : std::nullopt;
+  if (!d) fail(NEF_LIMIT_EXCEEDED, "dim", cat("a dim overflows int64, from ", a, " and ", b));
+  return *d;
 }
 
 // Sorts, merges and drops.

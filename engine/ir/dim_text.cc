@@ -54,7 +54,7 @@ std::string DimPool::str(Dim d) const {
 
 // Recursion is bounded: expressions are at most kMaxDepth (dim.cc) high.
 void DimPool::write(std::string& out, Dim d) const {
-  if (!is_expr(d)) out += std::to_string(d);
+  if (!is_expr(d)) out += std::to_string(d.number());
   else if (expr(d).kind == Kind::Poly) write_terms(out, expr(d).terms);
   else write_atom(out, expr_id(d), true);
 }
@@ -207,7 +207,7 @@ class DimParser {
     const auto [end, error] = std::from_chars(begin, text_.data() + text_.size(), value);
     if (error != std::errc()) unexpected("a number below 2^63");
     at_ += static_cast<size_t>(end - begin);
-    return pool_.terms_of(value);
+    return pool_.terms_of(Dim::of(value));
   }
 
   std::string quoted_name() {

@@ -196,9 +196,9 @@ void check_result(const InferContext& c, const Inferred& r) {
   for (Dim d : r.shape.view()) {
     if (is_expr(d)) {
       if (c.pool.upper(d) >= 0) continue;
-    } else if (d >= 0) {
+    } else if (d.number() >= 0) {
       empty = empty || d == 0;
-      overflow = overflow || (d != 0 && !checked_mul(bytes, d, &bytes));
+      overflow = overflow || (d != 0 && !checked_mul(bytes, d.number(), &bytes));
       continue;
     }
     c.fail(NEF_SHAPE_MISMATCH, cat("the result would have a negative dim: ",
@@ -208,6 +208,16 @@ void check_result(const InferContext& c, const Inferred& r) {
     c.fail(NEF_LIMIT_EXCEEDED,
            cat("the result ", shape_str(r.shape, c.pool), " is over 2^63 - 1 bytes"));
   }
+}
+
+// Rules read content by the shape: where they differ in length, only a run can say which is right.
+void check_content(Inferred& r) {
+  const Dim count = r.shape.rank == 0 ? Dim(1) : r.shape.dims[0];
+  if (!r.has_content || (r.shape.rank <= 1 && count == static_cast<int64_t>(r.content.size()))) {
+    return;
+  }
+  r.has_content = false;
+  r.content.clear();
 }
 
 const OpSpec& checked_spec(nef_op op) {
@@ -225,7 +235,10 @@ void infer(nef_op op, const Attrs& attrs, std::span<const Operand> operands, Dim
   check_input_types(c, vars);
   prepare_outputs(c, vars);
   apply_rule(c);
-  for (const Inferred& r : results) check_result(c, r);
+  for (Inferred& r : results) {
+    check_result(c, r);
+    check_content(r);
+  }
 }
 
 size_t default_output_count(nef_op op, const Attrs& attrs, std::span<const Operand> operands) {
@@ -239,7 +252,7 @@ size_t default_output_count(nef_op op, const Attrs& attrs, std::span<const Opera
   if (asked > 0) return static_cast<size_t>(asked);
   if (operands.size() > 1 && operands[1].present && operands[1].dims.size() == 1) {
     const Dim n = operands[1].dims[0];
-    if (!is_expr(n) && n > 0) return static_cast<size_t>(n);
+    if (!is_expr(n) && n.number() > 0) return static_cast<size_t>(n.number());
   }
   fail(NEF_INVALID_ARGUMENT, s.snake, "give split sizes or num_outputs");
 }

@@ -49,5 +49,10 @@ size_t default_output_count(nef_op op, const Attrs& attrs, std::span<const Opera
 
 // Elements that inference tracks at most per value.
 constexpr size_t kMaxContent = 1024;
+// Element `i` of int32 or int64 data, which may be unaligned.
+int64_t stored_int(nef_dtype dtype, const void* data, size_t i);
+// The elements of int32 or int64 data as content; `storage` holds them. Leaves none when one of
+// them is too low to be a dim: not known.
+void read_content(Operand& o, size_t count, std::vector<Dim>* storage);
 
 }  // namespace nef::ir

@@ -14,7 +14,7 @@ struct Heads {
 Heads read_heads(const InferContext& c, size_t input, int64_t num_heads, const char* attr) {
   const std::span<const Dim> d = c.dims(input);
   if (d.size() == 4) {
-    if (num_heads > 0) same_dim(c, d[1], num_heads, attr);
+    if (num_heads > 0) same_dim(c, d[1], Dim::of(num_heads), attr);
     return {d[0], d[1], d[2], d[3]};
   }
   if (d.size() != 3) {
@@ -24,7 +24,8 @@ Heads read_heads(const InferContext& c, size_t input, int64_t num_heads, const c
   if (num_heads < 1) {
     c.fail(NEF_INVALID_ARGUMENT, cat(attr, " must be set when inputs have 3 dims: ", c.shapes()));
   }
-  return {d[0], num_heads, d[1], divided(c, d[2], num_heads, "hidden size is not heads * size")};
+  const Dim heads = Dim::of(num_heads);
+  return {d[0], heads, d[1], divided(c, d[2], heads, "hidden size is not heads * size")};
 }
 
 // present = past followed by new, along the sequence.
@@ -74,8 +75,8 @@ void infer_attention(InferContext& c) {
   const Heads q = read_heads(c, kQ, q_heads, "q_num_heads");
   const Heads k = read_heads(c, kK, kv_heads, "kv_num_heads");
   const Heads v = read_heads(c, kV, kv_heads, "kv_num_heads");
-  if (c.rank(kQ) != c.rank(kK) || c.rank(kK) != c.rank(kV)) {
-    c.fail(NEF_SHAPE_MISMATCH, cat("q, k and v must have the same rank: ", c.shapes()));
+  if (c.rank(kK) != c.rank(kV)) {
+    c.fail(NEF_SHAPE_MISMATCH, cat("k and v must have the same rank: ", c.shapes()));
   }
   Dim batch = same_dim(c, q.batch, k.batch, "batch of q and k differs");
   batch = same_dim(c, batch, v.batch, "batch of k and v differs");
@@ -105,7 +106,7 @@ void infer_rotary_embedding(InferContext& c) {
            cat("rotary_embedding_dim is ", asked, "; it must be between 0 and the head size ",
                c.pool.str(x.size)));
   }
-  const Dim turned = asked == 0 ? x.size : asked;
+  const Dim turned = asked == 0 ? x.size : Dim::of(asked);
   const Dim half = divided(c, turned, 2, "the rotated part must be even");
   const bool looked_up = c.has(3);
   for (size_t i = 1; i <= 2; ++i) {

@@ -331,10 +331,11 @@ class BlockInference {
   // The number of iterations when nothing can end them early.
   Dim trip_dim(const Graph& block) {
     const Operand& trip = in_[0];
-    const Dim most = trip.present && trip.has_content ? pool_.max(trip.content[0], 0) : kUnbounded;
     const bool endless = !in_[1].present && always_true(block);
-    if (endless && most != kUnbounded) return most;
-    return pool_.unknown(0, most == kUnbounded ? kUnbounded : pool_.upper(most));
+    if (!trip.present || !trip.has_content) return pool_.unknown();
+    const Dim most = pool_.max(trip.content[0], 0);
+    // Exporters write the largest number for "until the condition ends it".
+    return endless && most != kUnbounded ? most : pool_.unknown(0, pool_.upper(most));
   }
 
   // Does the block give a true condition whatever happens, or hand on the one it got (which is

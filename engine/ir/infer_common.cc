@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <optional>
 
 #include "engine/ir/infer_rules.h"
 
@@ -117,7 +118,7 @@ Dim product(DimPool& pool, std::span<const Dim> dims) {
   return out;
 }
 
-HostInts host_ints(const InferContext& c, size_t input) {
+HostInts any_host_ints(const InferContext& c, size_t input) {
   HostInts h;
   const Operand& o = c.in[input];
   if (o.dims.size() > 1) {
@@ -131,8 +132,21 @@ HostInts host_ints(const InferContext& c, size_t input) {
     return h;
   }
   if (o.dims.empty()) h.count = 1;
-  else if (!is_expr(o.dims[0])) h.count = o.dims[0];
+  else if (!is_expr(o.dims[0])) h.count = o.dims[0].number();
   h.known = h.count == 0;
+  return h;
+}
+
+HostInts host_ints(const InferContext& c, size_t input) {
+  const HostInts h = any_host_ints(c, input);
+  const Operand& o = c.in[input];
+  if (h.known || o.data == nullptr || o.dtype != NEF_INT64) return h;
+  for (int64_t i = 0; i < h.count; ++i) {
+    const int64_t n = stored_int(o.dtype, o.data, static_cast<size_t>(i));
+    if (Dim::known(n)) continue;
+    c.fail(NEF_OUT_OF_RANGE, cat("input ", c.spec.inputs[input].name, " has the element ", n,
+                                 ", which is too low for a size, a count or an axis"));
+  }
   return h;
 }
 
@@ -174,7 +188,7 @@ double stored_float(nef_dtype t, const char* data) {
 
 bool host_floats(const InferContext& c, size_t input, size_t count, double* out) {
   const Operand& o = c.in[input];
-  const bool sized = count == 1 ? true : o.dims.size() == 1 && o.dims[0] == static_cast<Dim>(count);
+  const bool sized = count == 1 ? true : o.dims.size() == 1 && o.dims[0] == count;
   if (o.data == nullptr || !sized || !dtype_is_float(o.dtype)) return false;
   for (size_t i = 0; i < count; ++i) {
     out[i] = stored_float(o.dtype, static_cast<const char*>(o.data) + dtype_size(o.dtype) * i);
@@ -183,10 +197,33 @@ bool host_floats(const InferContext& c, size_t input, size_t count, double* out)
 }
 
 int64_t host_number(const InferContext& c, size_t input, Dim element) {
-  if (!is_expr(element)) return element;
+  if (!is_expr(element)) return element.number();
   c.fail(NEF_UNSUPPORTED,
          cat("input ", c.spec.inputs[input].name, " must be known before running; ",
              "one of its elements is ", c.pool.str(element)));
+}
+
+int64_t stored_int(nef_dtype dtype, const void* data, size_t i) {
+  int64_t wide = 0;
+  int32_t narrow = 0;
+  if (dtype == NEF_INT64) {
+    std::memcpy(&wide, static_cast<const char*>(data) + 8 * i, 8);
+    return wide;
+  }
+  std::memcpy(&narrow, static_cast<const char*>(data) + 4 * i, 4);
+  return narrow;
+}
+
+void read_content(Operand& o, size_t count, std::vector<Dim>* storage) {
+  if (o.dtype != NEF_INT64 && o.dtype != NEF_INT32) return;
+  storage->resize(count);
+  for (size_t i = 0; i < count; ++i) {
+    const std::optional<Dim> d = Dim::known(stored_int(o.dtype, o.data, i));
+    if (!d) return;
+    (*storage)[i] = *d;
+  }
+  o.has_content = true;
+  o.content = *storage;
 }
 
 nef_dtype dtype_attr(const InferContext& c, unsigned slot, nef_dtype fallback) {
@@ -199,20 +236,30 @@ nef_dtype dtype_attr(const InferContext& c, unsigned slot, nef_dtype fallback) {
 
 void require_one_element(const InferContext& c, size_t input) {
   if (c.rank(input) == 0) return;
-  if (c.rank(input) == 1 && !is_expr(c.dims(input)[0]) && c.dims(input)[0] == 1) return;
+  if (c.rank(input) == 1 && c.dims(input)[0] == 1) return;
   c.fail(NEF_SHAPE_MISMATCH,
          cat("input ", c.spec.inputs[input].name, " must be a scalar, got ", c.shape(input)));
 }
 
+namespace {
+
+void add_axis(const InferContext& c, int64_t axis, size_t rank, uint32_t* mask) {
+  const uint32_t bit = 1u << normal_axis(c, axis, rank);
+  if ((*mask & bit) != 0) c.fail(NEF_INVALID_ARGUMENT, cat("axis ", axis, " is given twice"));
+  *mask |= bit;
+}
+
+}  // namespace
+
+uint32_t axis_mask(const InferContext& c, std::span<const int64_t> axes, size_t rank) {
+  uint32_t mask = 0;
+  for (int64_t a : axes) add_axis(c, a, rank, &mask);
+  return mask;
+}
+
 uint32_t axis_mask(const InferContext& c, size_t input, std::span<const Dim> axes, size_t rank) {
   uint32_t mask = 0;
-  for (Dim a : axes) {
-    const uint32_t bit = 1u << normal_axis(c, host_number(c, input, a), rank);
-    if ((mask & bit) != 0) {
-      c.fail(NEF_INVALID_ARGUMENT, cat("axis ", a, " is given twice"));
-    }
-    mask |= bit;
-  }
+  for (Dim a : axes) add_axis(c, host_number(c, input, a), rank, &mask);
   return mask;
 }
 

@@ -10,20 +10,20 @@ namespace {
 
 using Known = std::optional<Dim>;
 
-Known truth(bool v) { return Dim{v ? 1 : 0}; }
+Known truth(bool v) { return Dim::of(v ? 1 : 0); }
 
 // Truncating division; x / 0 is 0.
 Known divide(DimPool& pool, Dim a, Dim b) {
-  if (!is_expr(a) && !is_expr(b)) return b == 0 ? 0 : a / b;
+  if (!is_expr(a) && !is_expr(b)) return b == 0 ? Dim(0) : Dim::known(a.number() / b.number());
   if (pool.lower(a) >= 0 && pool.lower(b) >= 1) return pool.floordiv(a, b);
   return {};
 }
 
 Known modulo(DimPool& pool, Dim a, Dim b, bool fmod) {
   if (!is_expr(a) && !is_expr(b)) {
-    if (b == 0) return 0;
-    const int64_t r = a % b;
-    return !fmod && r != 0 && (r < 0) != (b < 0) ? r + b : r;
+    if (b == 0) return Dim(0);
+    const int64_t n = b.number(), r = a.number() % n;
+    return Dim::known(!fmod && r != 0 && (r < 0) != (n < 0) ? r + n : r);
   }
   if (pool.lower(b) < 1 || (fmod && pool.lower(a) < 0)) return {};
   return pool.sub(a, pool.mul(pool.floordiv(a, b), b));
@@ -77,9 +77,7 @@ Known cast(const InferContext& c, Dim a) {
   const nef_dtype to = c.out[0].dtype;
   if (to == NEF_BOOL) return negated(equal(c.pool, a, 0));
   if (to == NEF_INT64 || c.in[0].dtype == NEF_BOOL) return a;
-  // Narrowing wraps; a symbol is taken to fit, as every dim of a tensor in memory does.
-  if (!is_expr(a) && (a < INT32_MIN || a > INT32_MAX)) return {};
-  return a;
+  return fits_int32(a) ? Known(a) : Known();  // narrowing wraps
 }
 
 Known unary(const InferContext& c, Dim a) {
@@ -128,23 +126,19 @@ Known compute(const InferContext& c, size_t i) {
   return v;
 }
 
-bool in_range(const InferContext& c, Dim v) {
-  if (is_expr(v) || c.out[0].dtype != NEF_INT32) return true;
-  return v >= INT32_MIN && v <= INT32_MAX;
-}
-
 }  // namespace
 
 void infer_elementwise_content(const InferContext& c) {
   Inferred& out = c.out[0];
   if (!tracks_content(out.dtype) || out.shape.rank > 1) return;
   const Dim n = out.shape.rank == 0 ? 1 : out.shape.dims[0];
-  if (is_expr(n) || n > static_cast<Dim>(kMaxContent)) return;
-  out.content.reserve(static_cast<size_t>(n));
+  if (!few_elements(n)) return;
+  const auto count = static_cast<size_t>(n.number());
+  out.content.reserve(count);
   try {
-    for (size_t i = 0; i < static_cast<size_t>(n); ++i) {
+    for (size_t i = 0; i < count; ++i) {
       const Known v = compute(c, i);
-      if (!v || !in_range(c, *v)) return out.content.clear();
+      if (!v || (out.dtype == NEF_INT32 && !fits_int32(*v))) return out.content.clear();
       out.content.push_back(*v);
     }
   } catch (const Error&) {

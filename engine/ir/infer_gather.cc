@@ -9,9 +9,10 @@ namespace {
 // An index known now is checked now; others are checked when the run reaches them.
 void check_known_indices(const InferContext& c, const Operand& indices, Dim size, size_t axis) {
   if (!indices.has_content || is_expr(size)) return;
+  const int64_t n = size.number();
   for (Dim i : indices.content) {
-    if (is_expr(i) || (i >= -size && i < size)) continue;
-    c.fail(NEF_OUT_OF_RANGE, cat("index ", i, " is outside [", -size, ", ", size, ") of axis ",
+    if (is_expr(i) || (i.number() >= -n && i.number() < n)) continue;
+    c.fail(NEF_OUT_OF_RANGE, cat("index ", i.number(), " is outside [", -n, ", ", n, ") of axis ",
                                  axis, ": ", c.shape(0)));
   }
 }
@@ -24,7 +25,8 @@ void gathered_content(InferContext& c) {
   const int64_t n = static_cast<int64_t>(data.content.size());
   for (Dim i : indices.content) {
     if (is_expr(i)) return out.content.clear();
-    out.content.push_back(data.content[static_cast<size_t>(i < 0 ? i + n : i)]);
+    const int64_t at = i.number() < 0 ? i.number() + n : i.number();
+    out.content.push_back(data.content[static_cast<size_t>(at)]);
   }
   out.has_content = true;
 }
@@ -49,9 +51,10 @@ size_t tuple_length(const InferContext& c, size_t most) {
     c.fail(NEF_UNSUPPORTED, cat("the rank of the result depends on the last dim of indices, ",
                                 c.pool.str(k), ", which is not known before running"));
   }
-  if (k >= 1 && k <= static_cast<Dim>(most)) return static_cast<size_t>(k);
+  const int64_t n = k.number();
+  if (n >= 1 && n <= static_cast<int64_t>(most)) return static_cast<size_t>(n);
   c.fail(NEF_SHAPE_MISMATCH,
-         cat("index tuples have ", k, " entries, but must have 1 to ", most, ": ", c.shapes()));
+         cat("index tuples have ", n, " entries, but must have 1 to ", most, ": ", c.shapes()));
 }
 
 }  // namespace

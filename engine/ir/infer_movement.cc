@@ -57,12 +57,12 @@ void infer_split(InferContext& c) {
   if (n == 0 || (expected >= 0 && expected != static_cast<int64_t>(n))) {
     c.fail(NEF_INVALID_ARGUMENT, cat("splits into ", expected, " pieces, but has ", n, " outputs"));
   }
-  const Dim each = c.has(1) ? 0 : c.pool.ceildiv(size, static_cast<Dim>(n));
+  const Dim each = c.has(1) ? 0 : c.pool.ceildiv(size, Dim::of(n));
   Dim total = 0;
   for (size_t i = 0; i < n; ++i) {
     Dim piece = each;
     if (c.has(1)) piece = sizes.known ? sizes.elements[i] : c.pool.unknown();
-    else if (i + 1 == n) piece = c.pool.sub(size, c.pool.mul(each, static_cast<Dim>(n) - 1));
+    else if (i + 1 == n) piece = c.pool.sub(size, c.pool.mul(each, Dim::of(n - 1)));
     if (c.pool.upper(piece) < 0) {
       c.fail(NEF_SHAPE_MISMATCH, cat("axis ", axis, " of ", c.shape(0), " does not split into ", n,
                                      " pieces: one would have ", c.pool.str(piece), " elements"));
@@ -77,7 +77,7 @@ void infer_split(InferContext& c) {
   for (Inferred& r : c.out) {
     if (is_expr(r.shape.dims[0])) return;
     const std::span<const Dim> part =
-        c.in[0].content.subspan(at, static_cast<size_t>(r.shape.dims[0]));
+        c.in[0].content.subspan(at, static_cast<size_t>(r.shape.dims[0].number()));
     r.content.assign(part.begin(), part.end());
     r.has_content = true;
     at += part.size();
@@ -121,7 +121,8 @@ void infer_tile(InferContext& c) {
       continue;
     }
     const Dim r = repeats.elements[i];
-    if (c.pool.upper(r) < 0) c.fail(NEF_INVALID_ARGUMENT, cat("a repeat is negative: ", r));
+    if (c.pool.upper(r) < 0)
+      c.fail(NEF_INVALID_ARGUMENT, cat("a repeat is negative: ", c.pool.str(r)));
     c.out[0].shape.push(c.pool.mul(d[i], r));
   }
 }
@@ -134,11 +135,11 @@ void check_pad(const InferContext& c, Dim size, Dim before, Dim after) {
   if (mode.empty() || mode == "constant" || is_expr(size) || is_expr(before) || is_expr(after)) {
     return;
   }
-  const Dim most = std::max(before, after);
-  const bool fits = most <= 0 || (mode == "reflect" ? most < size : size > 0);
+  const int64_t most = std::max(before.number(), after.number());
+  const bool fits = most <= 0 || (mode == "reflect" ? most < size.number() : size.number() > 0);
   if (fits) return;
-  c.fail(NEF_SHAPE_MISMATCH, cat("mode ", std::string(mode), " cannot pad an axis of ", size,
-                                 " by ", most, ": ", c.shape(0)));
+  c.fail(NEF_SHAPE_MISMATCH, cat("mode ", std::string(mode), " cannot pad an axis of ",
+                                 size.number(), " by ", most, ": ", c.shape(0)));
 }
 
 }  // namespace
@@ -161,7 +162,7 @@ void infer_pad(InferContext& c) {
   out.assign(d);
   if (c.has(3)) axis_mask(c, 3, axes.elements, d.size());
   for (size_t k = 0; k < static_cast<size_t>(n); ++k) {
-    const size_t i = c.has(3) ? normal_axis(c, axes.elements[k], d.size()) : k;
+    const size_t i = c.has(3) ? normal_axis(c, axes.elements[k].number(), d.size()) : k;
     if (!pads.known) {
       out.dims[i] = c.pool.unknown();
       continue;
@@ -174,28 +175,32 @@ void infer_pad(InferContext& c) {
 
 namespace {
 
-int64_t block_size(const InferContext& c, unsigned slot) {
+// A blocksize and its square.
+struct BlockSize {
+  Dim side, area;
+};
+BlockSize block_size(const InferContext& c, unsigned slot) {
   require_rank(c, 0, 4);
   const int64_t b = c.attrs.i(slot);
-  if (b >= 1 && b <= INT32_MAX) return b;
+  if (b >= 1 && b <= INT32_MAX) return {Dim::of(b), Dim::of(b * b)};
   c.fail(NEF_INVALID_ARGUMENT, cat("blocksize must be between 1 and ", INT32_MAX, ", got ", b));
 }
 
 }  // namespace
 
 void infer_depth_to_space(InferContext& c) {
-  const int64_t b = block_size(c, NEF_DEPTH_TO_SPACE_BLOCKSIZE);
+  const BlockSize b = block_size(c, NEF_DEPTH_TO_SPACE_BLOCKSIZE);
   const std::span<const Dim> d = c.dims(0);
-  c.out[0].shape = Shape{d[0], divided(c, d[1], b * b, "channels do not split into blocks"),
-                         c.pool.mul(d[2], b), c.pool.mul(d[3], b)};
+  c.out[0].shape = Shape{d[0], divided(c, d[1], b.area, "channels do not split into blocks"),
+                         c.pool.mul(d[2], b.side), c.pool.mul(d[3], b.side)};
 }
 
 void infer_space_to_depth(InferContext& c) {
-  const int64_t b = block_size(c, NEF_SPACE_TO_DEPTH_BLOCKSIZE);
+  const BlockSize b = block_size(c, NEF_SPACE_TO_DEPTH_BLOCKSIZE);
   const std::span<const Dim> d = c.dims(0);
-  c.out[0].shape = Shape{d[0], c.pool.mul(d[1], b * b),
-                         divided(c, d[2], b, "height is not a multiple of blocksize"),
-                         divided(c, d[3], b, "width is not a multiple of blocksize")};
+  c.out[0].shape = Shape{d[0], c.pool.mul(d[1], b.area),
+                         divided(c, d[2], b.side, "height is not a multiple of blocksize"),
+                         divided(c, d[3], b.side, "width is not a multiple of blocksize")};
 }
 
 void infer_reverse_sequence(InferContext& c) {

@@ -29,7 +29,7 @@ void infer_same_axis(InferContext& c) {
 void infer_same_axes(InferContext& c) {
   static constexpr int64_t kDefault[] = {0, 2, 3};
   const std::span<const int64_t> given = c.attrs.ints(NEF_MEAN_VARIANCE_NORMALIZATION_AXES);
-  axis_mask(c, 0, given.empty() ? std::span<const int64_t>(kDefault) : given, c.rank(0));
+  axis_mask(c, given.empty() ? std::span<const int64_t>(kDefault) : given, c.rank(0));
   c.out[0].shape.assign(c.dims(0));
 }
 
@@ -41,7 +41,7 @@ void infer_group_norm(InferContext& c) {
   per_channel(c, 2);
   const int64_t groups = c.attrs.i(NEF_GROUP_NORMALIZATION_NUM_GROUPS);
   if (groups < 1) c.fail(NEF_INVALID_ARGUMENT, cat("num_groups must be positive, got ", groups));
-  divided(c, c.dims(0)[1], groups, "channels do not split into num_groups");
+  divided(c, c.dims(0)[1], Dim::of(groups), "channels do not split into num_groups");
 }
 
 void infer_layer_norm(InferContext& c) {
@@ -52,7 +52,7 @@ void infer_layer_norm(InferContext& c) {
   for (size_t i = 0; i < c.out.size(); ++i) {
     Shape& shape = c.out[i].shape;
     shape.assign(x);
-    if (i > 0) std::fill(shape.dims + axis, shape.dims + x.size(), 1);
+    if (i > 0) std::fill(shape.dims + axis, shape.dims + x.size(), Dim(1));
   }
 }
 

@@ -29,7 +29,7 @@ void check_blocks(const InferContext& c, int64_t axis_attr, int64_t block) {
   require_rank(c, 1, c.rank(0));
   for (size_t i = 0; i < c.rank(0); ++i) {
     const Dim x = c.dims(0)[i];
-    same_dim(c, c.dims(1)[i], i == axis ? c.pool.ceildiv(x, block) : x,
+    same_dim(c, c.dims(1)[i], i == axis ? c.pool.ceildiv(x, Dim::of(block)) : x,
              "a scale per block is needed");
   }
 }
@@ -71,7 +71,7 @@ void check_per_line(const InferContext& c, size_t input, size_t matrix, bool row
   require_rank(c, input, m.size());
   for (size_t i = 0; i < m.size(); ++i) {
     const bool summed = i == m.size() - (rows ? 1 : 2);
-    same_dim(c, z[i], summed ? 1 : m[i], "one value per row of a or column of b is needed");
+    same_dim(c, z[i], summed ? Dim(1) : m[i], "one value per row of a or column of b is needed");
   }
 }
 
@@ -188,22 +188,23 @@ void infer_matmul_nbits(InferContext& c) {
            cat("k and n must be positive and below 2^31, got ", k, " and ", n));
   }
   require_rank_at_least(c, 0, 1);
-  same_dim(c, c.dims(0).back(), k, "the last dim of a is not k");
+  same_dim(c, c.dims(0).back(), Dim::of(k), "the last dim of a is not k");
   const int64_t blocks = (k + block - 1) / block;
-  require_flat_or(c, 1, Shape{n, blocks, block * bits / 8}, "b is [n, blocks, block bytes]");
-  require_flat_or(c, 2, Shape{n, blocks}, "scales has one element per block");
+  require_flat_or(c, 1, shape_of(Sizes{n, blocks, block * bits / 8}),
+                  "b is [n, blocks, block bytes]");
+  require_flat_or(c, 2, shape_of(Sizes{n, blocks}), "scales has one element per block");
   if (c.has(3)) {
     const bool packed = c.in[3].dtype == NEF_UINT8;
     if (!packed && c.in[3].dtype != c.in[0].dtype) {
       c.fail(NEF_DTYPE_MISMATCH, cat("zero_points is ", dtype_name(c.in[3].dtype),
                                      "; it must be uint8 or ", dtype_name(c.in[0].dtype)));
     }
-    require_flat_or(c, 3, Shape{n, packed ? (blocks * bits + 7) / 8 : blocks},
+    require_flat_or(c, 3, shape_of(Sizes{n, packed ? (blocks * bits + 7) / 8 : blocks}),
                     "zero_points has one element per block, or packed rows");
   }
-  if (c.has(4)) require_vector(c, 4, n, "the bias has one element per column");
+  if (c.has(4)) require_vector(c, 4, Dim::of(n), "the bias has one element per column");
   c.out[0].shape.assign(c.dims(0));
-  c.out[0].shape.dims[c.rank(0) - 1] = n;
+  c.out[0].shape.dims[c.rank(0) - 1] = Dim::of(n);
 }
 
 }  // namespace nef::ir

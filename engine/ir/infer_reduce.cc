@@ -36,7 +36,7 @@ void reduced_content(InferContext& c) {
   } catch (const Error&) {
     return;  // integers wrap at run time: not known here, and no error
   }
-  if (!is_expr(acc) && data.dtype == NEF_INT32 && (acc < INT32_MIN || acc > INT32_MAX)) return;
+  if (data.dtype == NEF_INT32 && !fits_int32(acc)) return;
   c.out[0].has_content = true;
   c.out[0].content.assign(1, acc);
 }
@@ -90,7 +90,7 @@ void infer_cumsum(InferContext& c) {
   require_one_element(c, 1);
   if (c.in[1].has_content) {
     const Dim axis = c.in[1].content[0];
-    if (!is_expr(axis)) normal_axis(c, axis, c.rank(0));
+    if (!is_expr(axis)) normal_axis(c, axis.number(), c.rank(0));
   }
   c.out[0].shape.assign(c.dims(0));
 }

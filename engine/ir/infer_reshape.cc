@@ -60,12 +60,18 @@ Dim worked_out(const InferContext& c, std::span<const Dim> wanted, Dim have, Dim
                cat(c.pool.str(have), " elements are not a multiple of ", c.pool.str(need)));
 }
 
+// A dim that can only be `d` if the run does not fail: not known, so that the run looks whether the
+// host input says so.
+Dim told_by_run(const InferContext& c, Dim d) {
+  return c.pool.unknown(std::max<int64_t>(0, c.pool.lower(d)), c.pool.upper(d));
+}
+
 void reshape_unknown(InferContext& c) {
   const int64_t n = host_ints_sized(c, 1).count;
   if (n > NEF_MAX_RANK) {
     c.fail(NEF_LIMIT_EXCEEDED, cat("the result would have ", n, " dims, over ", NEF_MAX_RANK));
   }
-  if (n == 1) return c.out[0].shape.push(product(c.pool, c.dims(0)));
+  if (n == 1) return c.out[0].shape.push(told_by_run(c, product(c.pool, c.dims(0))));
   for (int64_t i = 0; i < n; ++i) c.out[0].shape.push(c.pool.unknown());
 }
 
@@ -143,6 +149,10 @@ void infer_squeeze(InferContext& c) {
       c.fail(NEF_INVALID_ARGUMENT, cat(n, " axes for a tensor of ", d.size(), " dims"));
     }
     for (size_t i = static_cast<size_t>(n); i < d.size(); ++i) out.push(c.pool.unknown());
+    // All of them are squeezed, whatever the order.
+    for (size_t i = 0; out.rank == 0 && i < d.size(); ++i) {
+      same_dim(c, d[i], 1, "a squeezed dim is not 1");
+    }
   } else {
     const uint32_t mask = axis_mask(c, 1, axes.elements, d.size());
     for (size_t i = 0; i < d.size(); ++i) {
@@ -188,13 +198,16 @@ void infer_expand(InferContext& c) {
   }
   const size_t n = static_cast<size_t>(host_ints_sized(c, 1).count);
   const size_t rank = std::max(n, in.size());
+  bool told = n == 0;
   for (size_t i = 0; i < rank; ++i) {
     const bool mine = i + in.size() >= rank;
     const Dim d = mine ? in[i + in.size() - rank] : 1;
     // Where shape does not reach, or the dim cannot be stretched, it stays.
     const bool fixed = i + n < rank || c.pool.lower(d) > 1;
+    told = told || !fixed;
     out.push(fixed ? d : c.pool.unknown());
   }
+  if (!told) out.dims[rank - n] = told_by_run(c, out.dims[rank - n]);
 }
 
 }  // namespace nef::ir

@@ -28,14 +28,21 @@ Axes read_axes(const InferContext& c) {
     for (size_t i = 0; i < a.count; ++i) a.axis[i] = i;
     return a;
   }
-  axis_mask(c, kX, given_axes, c.rank(kX));
+  axis_mask(c, given_axes, c.rank(kX));
   a.count = given_axes.size();
   for (size_t i = 0; i < a.count; ++i) a.axis[i] = normal_axis(c, given_axes[i], c.rank(kX));
   return a;
 }
 
 void require_entries(const InferContext& c, size_t input, size_t count) {
-  require_vector(c, input, static_cast<Dim>(count), "one entry per resized axis is needed");
+  require_vector(c, input, Dim::of(count), "one entry per resized axis is needed");
+}
+
+// A size that was worked out in floats.
+Dim whole_size(const InferContext& c, double n, Dim size, double scale) {
+  if (n < 9e15) return Dim::of(static_cast<int64_t>(n));
+  c.fail(NEF_LIMIT_EXCEEDED,
+         cat("axis of ", c.pool.str(size), " scaled by ", scale, " is too large"));
 }
 
 // floor(size * scale); a symbol is scaled exactly when scale is p / 2^k, else not known.
@@ -44,14 +51,13 @@ Dim scaled(const InferContext& c, Dim size, float scale) {
     c.fail(NEF_INVALID_ARGUMENT, cat("a scale must be positive and finite, got ", scale));
   }
   if (!is_expr(size)) {
-    const float out = std::floor(static_cast<float>(size) * scale);
-    if (out < 9e15f) return static_cast<Dim>(out);
-    c.fail(NEF_LIMIT_EXCEEDED, cat("axis of ", size, " scaled by ", scale, " is too large"));
+    const float out = std::floor(static_cast<float>(size.number()) * scale);
+    return whole_size(c, out, size, scale);
   }
   for (int64_t q = 1; q <= 1024; q *= 2) {
     const double p = double{scale} * static_cast<double>(q);
     if (p != std::floor(p) || p > INT32_MAX) continue;
-    return c.pool.floordiv(c.pool.mul(size, static_cast<Dim>(p)), q);
+    return c.pool.floordiv(c.pool.mul(size, Dim::of(static_cast<int64_t>(p))), Dim::of(q));
   }
   return c.pool.unknown();
 }
@@ -86,14 +92,14 @@ void keep_aspect_ratio(InferContext& c, const Axes& axes, std::span<const Dim> s
   bool known = true;
   for (size_t k = 0; k < axes.count; ++k) {
     const Dim d = out.dims[axes.axis[k]];
-    known = known && !is_expr(d) && !is_expr(sizes[k]) && d > 0;
+    known = known && !is_expr(d) && !is_expr(sizes[k]) && d.number() > 0;
     if (!known) break;
-    const double s = static_cast<double>(sizes[k]) / static_cast<double>(d);
+    const double s = static_cast<double>(sizes[k].number()) / static_cast<double>(d.number());
     scale = k == 0 ? s : not_larger ? std::min(scale, s) : std::max(scale, s);
   }
   for (size_t k = 0; k < axes.count; ++k) {
     Dim& d = out.dims[axes.axis[k]];
-    d = known ? static_cast<Dim>(std::floor(scale * static_cast<double>(d) + 0.5))
+    d = known ? whole_size(c, std::floor(scale * static_cast<double>(d.number()) + 0.5), d, scale)
               : c.pool.unknown();
   }
 }
@@ -106,7 +112,7 @@ void resize_to_sizes(InferContext& c, const Axes& axes) {
     if (!sizes.known) {
       out.dims[axes.axis[k]] = c.pool.unknown();
     } else if (c.pool.upper(sizes.elements[k]) < 0 ||
-               (!is_expr(sizes.elements[k]) && sizes.elements[k] > INT64_C(1) << 53)) {
+               (!is_expr(sizes.elements[k]) && sizes.elements[k].number() > INT64_C(1) << 53)) {
       c.fail(NEF_INVALID_ARGUMENT, cat("a size is out of range: ", c.pool.str(sizes.elements[k])));
     }
   }

@@ -21,7 +21,8 @@ constexpr std::string_view kNames[] = {"Relu",        "Tanh",     "Sigmoid",   "
                                        "HardSigmoid", "Softplus", "ScaledTanh"};
 
 struct Form {
-  int64_t gates, activations;
+  Dim gates;
+  int64_t activations;
 };
 Form form_of(nef_op op) {
   if (op == NEF_OP_LSTM) return {4, 3};
@@ -65,7 +66,8 @@ void infer_rnn(InferContext& c) {
   require_rank(c, kW, 3);
   require_rank(c, kR, 3);
   const Form form = form_of(c.spec.id);
-  const int64_t directions = c.attrs.s(kDirection) == "bidirectional" ? 2 : 1;
+  const int64_t direction_count = c.attrs.s(kDirection) == "bidirectional" ? 2 : 1;
+  const Dim directions = Dim::of(direction_count);
   const int64_t layout = c.attrs.i(kLayout);
   if (layout != 0 && layout != 1) {
     c.fail(NEF_INVALID_ARGUMENT, cat("layout must be 0 or 1, got ", layout));
@@ -73,13 +75,13 @@ void infer_rnn(InferContext& c) {
   if (c.attrs.has(kClip) && !(c.attrs.f(kClip) > 0)) {
     c.fail(NEF_INVALID_ARGUMENT, cat("clip must be positive, got ", c.attrs.f(kClip)));
   }
-  check_activations(c, form.activations * directions);
+  check_activations(c, form.activations * direction_count);
 
   const bool batch_first = layout == 1;
   const Dim steps = c.dims(kX)[batch_first ? 1 : 0], batch = c.dims(kX)[batch_first ? 0 : 1];
   Dim hidden = c.dims(kR)[2];
   if (c.attrs.has(kHidden)) {
-    hidden = same_dim(c, hidden, c.attrs.i(kHidden), "hidden_size is not that of r");
+    hidden = same_dim(c, hidden, Dim::of(c.attrs.i(kHidden)), "hidden_size is not that of r");
   }
   const Dim rows = c.pool.mul(hidden, form.gates);
   const Dim width = c.dims(kX)[2];

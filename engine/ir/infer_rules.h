@@ -59,6 +59,8 @@ struct HostInts {
   std::span<const Dim> elements;  // when known
   int64_t count = -1;             // -1 = not even the length is known
 };
+HostInts any_host_ints(const InferContext& c, size_t input);
+// The same where a number too low to be a dim is an error.
 HostInts host_ints(const InferContext& c, size_t input);
 // As above, and the length must be known: the rank of the result follows from it.
 HostInts host_ints_sized(const InferContext& c, size_t input);
@@ -68,13 +70,23 @@ bool host_floats(const InferContext& c, size_t input, size_t count, double* out)
 int64_t host_number(const InferContext& c, size_t input, Dim element);
 void require_one_element(const InferContext& c, size_t input);
 
-// Axes of a host input, made non-negative and checked; a bit mask over `rank` dims.
+// Axes made non-negative and checked; a bit mask over `rank` dims.
+uint32_t axis_mask(const InferContext& c, std::span<const int64_t> axes, size_t rank);
+// Axes of a host input.
 uint32_t axis_mask(const InferContext& c, size_t input, std::span<const Dim> axes, size_t rank);
 
 // ---- content
 
 constexpr bool tracks_content(nef_dtype t) {
   return t == NEF_INT64 || t == NEF_INT32 || t == NEF_BOOL;
+}
+// A number of elements of which contents are kept.
+inline bool few_elements(Dim n) {
+  return n.is_number() && n.number() <= static_cast<int64_t>(kMaxContent);
+}
+// An element of int32; a symbol is taken to fit, as every dim of a tensor in memory does.
+inline bool fits_int32(Dim d) {
+  return is_expr(d) || (d.number() >= INT32_MIN && d.number() <= INT32_MAX);
 }
 void copy_content(const InferContext& c, size_t input, Inferred& out);
 // Content of an elementwise op on operands whose contents are known; leaves none when one of the

@@ -16,7 +16,7 @@ void infer_shape(InferContext& c) {
   const int64_t begin = clamped(c.attrs.i(NEF_SHAPE_START, 0));
   const int64_t end = std::max(begin, clamped(c.attrs.i(NEF_SHAPE_END, rank)));
   Inferred& out = c.out[0];
-  out.shape.push(end - begin);
+  out.shape.push(Dim::of(end - begin));
   out.content.assign(d.begin() + begin, d.begin() + end);
   out.has_content = true;
 }
@@ -29,12 +29,12 @@ void infer_size(InferContext& c) {
 void infer_shape_expr(InferContext& c) {
   Inferred& out = c.out[0];
   if (!out.has_content) c.fail(NEF_INTERNAL, "the dims of a shape expression are missing");
-  out.shape.push(static_cast<Dim>(out.content.size()));
+  out.shape.push(Dim::of(out.content.size()));
 }
 
 void infer_nonzero(InferContext& c) {
-  c.out[0].shape = Shape{static_cast<Dim>(c.rank(0)),
-                         c.pool.unknown(0, c.pool.upper(product(c.pool, c.dims(0))))};
+  c.out[0].shape =
+      Shape{Dim::of(c.rank(0)), c.pool.unknown(0, c.pool.upper(product(c.pool, c.dims(0))))};
 }
 
 void infer_constant_of_shape(InferContext& c) {
@@ -56,8 +56,8 @@ void infer_constant_of_shape(InferContext& c) {
   }
   if (!c.has(1) || !c.in[1].has_content || out.shape.rank > 1) return;
   const Dim n = out.shape.rank == 0 ? 1 : out.shape.dims[0];
-  if (is_expr(n) || n > static_cast<Dim>(kMaxContent)) return;
-  out.content.assign(static_cast<size_t>(n), c.in[1].content[0]);
+  if (!few_elements(n)) return;
+  out.content.assign(static_cast<size_t>(n.number()), c.in[1].content[0]);
   out.has_content = true;
 }
 
@@ -74,7 +74,7 @@ void infer_one_hot(InferContext& c) {
   const size_t axis = normal_axis(c, c.attrs.i(NEF_ONE_HOT_AXIS, -1), indices.size() + 1);
   const Dim depth = c.in[1].has_content ? c.in[1].content[0] : c.pool.unknown();
   if (c.pool.upper(depth) < 0) {
-    c.fail(NEF_INVALID_ARGUMENT, cat("depth must not be negative, got ", depth));
+    c.fail(NEF_INVALID_ARGUMENT, cat("depth must not be negative, got ", c.pool.str(depth)));
   }
   Shape& out = c.out[0].shape;
   out.assign(indices.first(axis));
@@ -92,7 +92,7 @@ Dim float_range_size(const InferContext& c, double start, double limit, double d
     c.fail(NEF_LIMIT_EXCEEDED,
            cat("a range from ", start, " to ", limit, " by ", delta, " has no sensible size"));
   }
-  return n > 0 ? static_cast<Dim>(n) : 0;
+  return n > 0 ? Dim::of(static_cast<int64_t>(n)) : 0;
 }
 
 // 0 when start, limit and delta are not known well enough; *known says so.
@@ -109,11 +109,11 @@ Dim int_range_size(const InferContext& c, bool* known) {
 
 void range_content(InferContext& c, Dim n) {
   Inferred& out = c.out[0];
-  if (is_expr(n) || n > static_cast<Dim>(kMaxContent) || !tracks_content(out.dtype)) return;
+  if (!few_elements(n) || !tracks_content(out.dtype)) return;
   Dim v = c.in[0].content[0];
-  for (Dim i = 0; i < n; ++i) {
+  for (int64_t i = 0; i < n.number(); ++i) {
+    if (i > 0) v = c.pool.add(v, c.in[2].content[0]);
     out.content.push_back(v);
-    if (i + 1 < n) v = c.pool.add(v, c.in[2].content[0]);
   }
   out.has_content = true;
 }

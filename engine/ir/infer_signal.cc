@@ -76,7 +76,7 @@ void infer_dft(InferContext& c) {
   Shape& out = c.out[0].shape;
   out.assign(c.dims(0));
   out.dims[axis] = onesided && !inverse ? c.pool.add(c.pool.floordiv(length, 2), 1) : length;
-  out.dims[c.rank(0) - 1] = onesided && inverse ? 1 : 2;
+  out.dims[c.rank(0) - 1] = onesided && inverse ? Dim(1) : Dim(2);
 }
 
 void infer_stft(InferContext& c) {
@@ -168,7 +168,7 @@ void infer_bernoulli(InferContext& c) {
 void infer_multinomial(InferContext& c) {
   require_rank(c, 0, 2);
   c.out[0].dtype = dtype_attr(c, NEF_MULTINOMIAL_DTYPE, NEF_INT32);
-  c.out[0].shape = Shape{c.dims(0)[0], positive(c, NEF_MULTINOMIAL_SAMPLE_SIZE)};
+  c.out[0].shape = Shape{c.dims(0)[0], Dim::of(positive(c, NEF_MULTINOMIAL_SAMPLE_SIZE))};
 }
 
 void infer_compress(InferContext& c) {
@@ -207,11 +207,12 @@ void infer_unique(InferContext& c) {
 
 void infer_linear_attention(InferContext& c) {
   for (size_t i : {0, 1, 2}) require_rank(c, i, 3);
-  const int64_t q_heads = positive(c, NEF_LINEAR_ATTENTION_Q_NUM_HEADS);
-  const int64_t kv_heads = positive(c, NEF_LINEAR_ATTENTION_KV_NUM_HEADS);
-  if (q_heads % kv_heads != 0) {
-    c.fail(NEF_INVALID_ARGUMENT, cat(q_heads, " query heads do not split over ", kv_heads));
+  const int64_t q_num = positive(c, NEF_LINEAR_ATTENTION_Q_NUM_HEADS);
+  const int64_t kv_num = positive(c, NEF_LINEAR_ATTENTION_KV_NUM_HEADS);
+  if (q_num % kv_num != 0) {
+    c.fail(NEF_INVALID_ARGUMENT, cat(q_num, " query heads do not split over ", kv_num));
   }
+  const Dim q_heads = Dim::of(q_num), kv_heads = Dim::of(kv_num);
   const std::string_view rule = c.attrs.s(NEF_LINEAR_ATTENTION_UPDATE_RULE);
   const bool gated = rule == "gated" || rule == "gated_delta";
   const bool delta = rule == "delta" || rule == "gated_delta";
@@ -285,7 +286,8 @@ void infer_tf_idf(InferContext& c) {
   if (c.rank(0) != 1 && c.rank(0) != 2) {
     c.fail(NEF_SHAPE_MISMATCH, cat("x must have 1 or 2 dims, got ", c.shape(0)));
   }
-  c.out[0].shape = c.rank(0) == 2 ? Shape{c.dims(0)[0], width} : Shape{width};
+  if (c.rank(0) == 2) c.out[0].shape.push(c.dims(0)[0]);
+  c.out[0].shape.push(Dim::of(width));
 }
 
 }  // namespace nef::ir

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cstring>
+#include <cstdlib>
 
 #include "engine/ir/checked.h"
 #include "engine/ir/infer_rules.h"
@@ -39,19 +39,18 @@ class SymbolicAxis {
   bool count(Dim start, Dim end, int64_t step, Dim* out) const {
     if (!sign_known(start) || !sign_known(end)) return false;
     const bool uses_far =
-        far(start) || far(end) || far_back(start) || far_back(end) || far(step) || far_back(step);
+        far(start) || far(end) || far_back(start) || far_back(end) || step >= kFar || step <= -kFar;
     if (uses_far && !check_not_longer_than_far()) return false;
-    const int64_t stride = std::clamp<int64_t>(step, -kFar, kFar);
-    *out = stride > 0 ? pool_.ceildiv(forward(start, end), stride)
-                      : pool_.ceildiv(backward(start, end), -stride);
+    const Dim stride = Dim::of(std::min(std::abs(step), kFar));
+    *out = pool_.ceildiv(step > 0 ? forward(start, end) : backward(start, end), stride);
     return true;
   }
 
  private:
   bool negative(Dim v) const { return pool_.upper(v) < 0; }
   bool sign_known(Dim v) const { return pool_.lower(v) >= 0 || negative(v); }
-  static bool far(Dim v) { return !is_expr(v) && v >= kFar; }
-  static bool far_back(Dim v) { return !is_expr(v) && v <= -kFar; }
+  static bool far(Dim v) { return !is_expr(v) && v.number() >= kFar; }
+  static bool far_back(Dim v) { return !is_expr(v) && v.number() <= -kFar; }
 
   // Leaves the check in the pool unless it is certain.
   bool check_not_longer_than_far() const {
@@ -95,7 +94,8 @@ void sliced_content(InferContext& c, Dim start, Dim end, int64_t step) {
   const Operand& data = c.in[0];
   if (!data.has_content || data.dims.size() != 1 || is_expr(start) || is_expr(end)) return;
   Inferred& out = c.out[0];
-  const Run run = static_run(static_cast<int64_t>(data.content.size()), start, end, step);
+  const Run run =
+      static_run(static_cast<int64_t>(data.content.size()), start.number(), end.number(), step);
   for (int64_t i = 0; i < run.count; ++i) {
     out.content.push_back(data.content[static_cast<size_t>(run.begin + i * step)]);
   }
@@ -111,13 +111,14 @@ struct Bounds {
 // Exporters write numbers near INT64_MIN, too low for a dim: for a bound or a step any number that
 // low means the same.
 HostInts bound_ints(const InferContext& c, size_t input, Dim* memory) {
-  HostInts h = host_ints(c, input);
+  HostInts h = any_host_ints(c, input);
   const Operand& o = c.in[input];
   if (h.known || o.data == nullptr || o.dtype != NEF_INT64) return h;
   if (h.count < 0 || h.count > NEF_MAX_RANK) return h;
   const size_t n = static_cast<size_t>(h.count);
-  std::memcpy(memory, o.data, n * sizeof(int64_t));
-  for (size_t i = 0; i < n; ++i) memory[i] = std::max(memory[i], kExprEnd);
+  for (size_t i = 0; i < n; ++i) {
+    memory[i] = Dim::of(std::max(stored_int(o.dtype, o.data, i), Dim::kLowest));
+  }
   h.known = true;
   h.elements = {memory, n};
   return h;
@@ -147,12 +148,13 @@ void slice_axis(InferContext& c, const Bounds& b, size_t k, size_t axis) {
     return;
   }
   const Dim start = b.starts.elements[k], end = b.ends.elements[k];
-  sliced_content(c, start, end, step_dim);
+  const int64_t step = step_dim.number();
+  sliced_content(c, start, end, step);
   if (!is_expr(dim) && !is_expr(start) && !is_expr(end)) {
-    dim = static_run(dim, start, end, step_dim).count;
+    dim = Dim::of(static_run(dim.number(), start.number(), end.number(), step).count);
     return;
   }
-  if (!SymbolicAxis(c.pool, dim).count(start, end, step_dim, &dim)) dim = c.pool.unknown();
+  if (!SymbolicAxis(c.pool, dim).count(start, end, step, &dim)) dim = c.pool.unknown();
 }
 
 }  // namespace
@@ -178,7 +180,7 @@ void infer_slice(InferContext& c) {
   if (n == 0) return copy_content(c, 0, c.out[0]);
   if (c.has(3)) axis_mask(c, 3, b.axes.elements, rank);
   for (size_t k = 0; k < static_cast<size_t>(n); ++k) {
-    const size_t axis = c.has(3) ? normal_axis(c, b.axes.elements[k], rank) : k;
+    const size_t axis = c.has(3) ? normal_axis(c, b.axes.elements[k].number(), rank) : k;
     slice_axis(c, b, k, axis);
   }
 }

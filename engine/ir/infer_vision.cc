@@ -26,8 +26,8 @@ int64_t entry(std::span<const int64_t> v, size_t i, int64_t fallback) {
 }
 
 // An output size that an attribute gives.
-int64_t size_attr(const InferContext& c, int64_t v, const char* name) {
-  if (v >= 1 && v <= INT32_MAX) return v;
+Dim size_attr(const InferContext& c, int64_t v, const char* name) {
+  if (v >= 1 && v <= INT32_MAX) return Dim::of(v);
   c.fail(NEF_INVALID_ARGUMENT, cat(name, " must be between 1 and ", INT32_MAX, ", got ", v));
 }
 
@@ -39,13 +39,14 @@ Dim host_size(const InferContext& c, size_t input, Dim element) {
 }
 
 // The number of places of a window along one axis.
-Dim places(const InferContext& c, Dim size, int64_t kernel, int64_t stride, int64_t dilation,
+Dim places(const InferContext& c, Dim size, Dim kernel, int64_t stride, int64_t dilation,
            int64_t before, int64_t after) {
-  const Dim slack = c.pool.sub(c.pool.add(size, before + after), (kernel - 1) * dilation + 1);
+  const Dim extent = c.pool.add(c.pool.mul(c.pool.sub(kernel, 1), Dim::of(dilation)), 1);
+  const Dim slack = c.pool.sub(c.pool.add(size, Dim::of(before + after)), extent);
   if (c.pool.upper(slack) < 0) {
     c.fail(NEF_SHAPE_MISMATCH, cat("the window does not fit: ", c.shapes()));
   }
-  return c.pool.add(c.pool.floordiv(slack, stride), 1);
+  return c.pool.add(c.pool.floordiv(slack, Dim::of(stride)), 1);
 }
 
 }  // namespace
@@ -73,7 +74,7 @@ void infer_grid_sample(InferContext& c) {
   const std::span<const Dim> x = c.dims(0), grid = c.dims(1);
   const size_t spatial = x.size() - 2;
   same_dim(c, grid[0], x[0], "batches of x and grid differ");
-  same_dim(c, grid.back(), static_cast<Dim>(spatial), "the grid has a coordinate per spatial axis");
+  same_dim(c, grid.back(), Dim::of(spatial), "the grid has a coordinate per spatial axis");
   c.out[0].shape = Shape{x[0], x[1]};
   for (size_t i = 0; i < spatial; ++i) c.out[0].shape.push(grid[1 + i]);
 }
@@ -84,17 +85,16 @@ void infer_affine_grid(InferContext& c) {
   if (size.count != 4 && size.count != 5) {
     c.fail(NEF_INVALID_ARGUMENT, cat("size must have 4 or 5 entries, got ", size.count));
   }
-  const Dim spatial = size.count - 2;
-  same_dim(c, c.dims(0)[1], spatial, "theta is [N, r, r + 1]");
-  same_dim(c, c.dims(0)[2], spatial + 1, "theta is [N, r, r + 1]");
+  const auto spatial = static_cast<size_t>(size.count) - 2;
+  same_dim(c, c.dims(0)[1], Dim::of(spatial), "theta is [N, r, r + 1]");
+  same_dim(c, c.dims(0)[2], Dim::of(spatial + 1), "theta is [N, r, r + 1]");
   Shape& out = c.out[0].shape;
   out = Shape{c.dims(0)[0]};
   if (size.known) same_dim(c, host_size(c, 1, size.elements[0]), c.dims(0)[0], "size and theta");
-  for (Dim i = 0; i < spatial; ++i) {
-    out.push(size.known ? host_size(c, 1, size.elements[static_cast<size_t>(i) + 2])
-                        : c.pool.unknown());
+  for (size_t i = 0; i < spatial; ++i) {
+    out.push(size.known ? host_size(c, 1, size.elements[i + 2]) : c.pool.unknown());
   }
-  out.push(spatial);
+  out.push(Dim::of(spatial));
 }
 
 void infer_roi_align(InferContext& c) {
@@ -106,8 +106,8 @@ void infer_roi_align(InferContext& c) {
   if (ratio < 0 || ratio > 1024) {
     c.fail(NEF_INVALID_ARGUMENT, cat("sampling_ratio must be between 0 and 1024, got ", ratio));
   }
-  const int64_t height = size_attr(c, c.attrs.i(NEF_ROI_ALIGN_OUTPUT_HEIGHT, 1), "output_height");
-  const int64_t width = size_attr(c, c.attrs.i(NEF_ROI_ALIGN_OUTPUT_WIDTH, 1), "output_width");
+  const Dim height = size_attr(c, c.attrs.i(NEF_ROI_ALIGN_OUTPUT_HEIGHT, 1), "output_height");
+  const Dim width = size_attr(c, c.attrs.i(NEF_ROI_ALIGN_OUTPUT_WIDTH, 1), "output_width");
   c.out[0].shape = Shape{c.dims(1)[0], c.dims(0)[1], height, width};
 }
 
@@ -120,7 +120,7 @@ void infer_max_roi_pool(InferContext& c) {
     c.fail(NEF_INVALID_ARGUMENT, cat("pooled_shape has ", pooled.size(), " entries, not 2"));
   }
   check_list(c, pooled, 2, 1, "pooled_shape");
-  c.out[0].shape = Shape{c.dims(1)[0], c.dims(0)[1], pooled[0], pooled[1]};
+  c.out[0].shape = Shape{c.dims(1)[0], c.dims(0)[1], Dim::of(pooled[0]), Dim::of(pooled[1])};
 }
 
 void infer_max_unpool(InferContext& c) {
@@ -151,9 +151,9 @@ void infer_max_unpool(InferContext& c) {
       out.push(wanted.known ? host_size(c, 2, wanted.elements[i + 2]) : c.pool.unknown());
       continue;
     }
-    const Dim reach = c.pool.mul(c.pool.sub(c.dims(0)[2 + i], 1), entry(strides, i, 1));
-    out.push(
-        c.pool.sub(c.pool.add(reach, kernel[i]), entry(pads, i, 0) + entry(pads, spatial + i, 0)));
+    const Dim reach = c.pool.mul(c.pool.sub(c.dims(0)[2 + i], 1), Dim::of(entry(strides, i, 1)));
+    const int64_t cut = entry(pads, i, 0) + entry(pads, spatial + i, 0);
+    out.push(c.pool.sub(c.pool.add(reach, Dim::of(kernel[i])), Dim::of(cut)));
   }
 }
 
@@ -171,12 +171,13 @@ void infer_deform_conv(InferContext& c) {
   check_list(c, pads, 2 * spatial, 0, "pads");
   check_list(c, strides, spatial, 1, "strides");
   check_list(c, kernel, spatial, 1, "kernel_shape");
-  const int64_t group = c.attrs.i(NEF_DEFORM_CONV_GROUP, 1);
-  const int64_t offsets = c.attrs.i(NEF_DEFORM_CONV_OFFSET_GROUP, 1);
-  if (group < 1 || offsets < 1) {
+  const int64_t groups = c.attrs.i(NEF_DEFORM_CONV_GROUP, 1);
+  const int64_t offset_groups = c.attrs.i(NEF_DEFORM_CONV_OFFSET_GROUP, 1);
+  if (groups < 1 || offset_groups < 1) {
     c.fail(NEF_INVALID_ARGUMENT,
-           cat("group and offset_group must be positive, got ", group, " and ", offsets));
+           cat("group and offset_group must be positive, got ", groups, " and ", offset_groups));
   }
+  const Dim group = Dim::of(groups), offsets = Dim::of(offset_groups);
   same_dim(c, x[1], c.pool.mul(w[1], group), "channels of x are not w's times group");
   divided(c, w[0], group, "output channels do not split into groups");
   divided(c, x[1], offsets, "channels do not split into offset groups");
@@ -184,10 +185,10 @@ void infer_deform_conv(InferContext& c) {
   Shape& out = c.out[0].shape;
   out = Shape{x[0], w[0]};
   for (size_t i = 0; i < spatial; ++i) {
-    if (is_expr(w[2 + i]) || w[2 + i] < 1) {
+    if (is_expr(w[2 + i]) || w[2 + i].number() < 1) {
       c.fail(NEF_SHAPE_MISMATCH, cat("the kernel's size must be known and positive: ", c.shape(1)));
     }
-    if (!kernel.empty()) same_dim(c, w[2 + i], kernel[i], "kernel_shape and w differ");
+    if (!kernel.empty()) same_dim(c, w[2 + i], Dim::of(kernel[i]), "kernel_shape and w differ");
     kernel_size = c.pool.mul(kernel_size, w[2 + i]);
     out.push(places(c, x[2 + i], w[2 + i], entry(strides, i, 1), entry(dilations, i, 1),
                     entry(pads, i, 0), entry(pads, spatial + i, 0)));
@@ -201,7 +202,7 @@ void infer_deform_conv(InferContext& c) {
     }
   };
   const Dim per_group = c.pool.mul(kernel_size, offsets);
-  check_map(2, c.pool.mul(per_group, static_cast<Dim>(spatial)));
+  check_map(2, c.pool.mul(per_group, Dim::of(spatial)));
   if (c.has(3)) require_vector(c, 3, w[0], "the bias has one element per output channel");
   if (c.has(4)) check_map(4, per_group);
 }
@@ -227,8 +228,7 @@ void infer_col2im(InferContext& c) {
   }
   Dim block_size = 1, blocks = 1;
   for (size_t i = 0; i < spatial; ++i) {
-    const int64_t k = host_number(c, 2, block.elements[i]);
-    size_attr(c, k, "block_shape");
+    const Dim k = size_attr(c, host_number(c, 2, block.elements[i]), "block_shape");
     block_size = c.pool.mul(block_size, k);
     blocks = c.pool.mul(
         blocks, places(c, host_size(c, 1, image.elements[i]), k, entry(strides, i, 1),
@@ -241,7 +241,7 @@ void infer_col2im(InferContext& c) {
 
 void infer_center_crop_pad(InferContext& c) {
   const auto axes = c.attrs.ints(NEF_CENTER_CROP_PAD_AXES);
-  axis_mask(c, 0, axes, c.rank(0));
+  axis_mask(c, axes, c.rank(0));
   const size_t count = axes.empty() ? c.rank(0) : axes.size();
   const HostInts shape = host_ints(c, 1);
   if (shape.count >= 0 && shape.count != static_cast<int64_t>(count)) {

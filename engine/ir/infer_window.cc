@@ -49,17 +49,17 @@ void check_window(const InferContext& c, const Window& w) {
 
 // (k - 1) * dilation + 1.
 Dim extent(const InferContext& c, const Window& w, size_t i, Dim kernel) {
-  return c.pool.add(c.pool.mul(c.pool.sub(kernel, 1), w.dilation(i)), 1);
+  return c.pool.add(c.pool.mul(c.pool.sub(kernel, 1), Dim::of(w.dilation(i))), 1);
 }
 
 Dim window_count(const InferContext& c, const Window& w, size_t i, Dim size, Dim kernel,
                  bool ceil_mode) {
   DimPool& pool = c.pool;
-  const int64_t stride = w.stride(i);
+  const Dim stride = Dim::of(w.stride(i));
   if (w.same()) return pool.ceildiv(size, stride);
   const bool valid = !w.explicit_pads();
   const int64_t before = valid ? 0 : w.pad_begin(i), after = valid ? 0 : w.pad_end(i);
-  const Dim padded = pool.add(size, before + after);
+  const Dim padded = pool.add(size, Dim::of(before + after));
   const Dim slack = pool.sub(padded, extent(c, w, i, kernel));
   if (pool.upper(slack) < 0) {
     c.fail(NEF_SHAPE_MISMATCH,
@@ -69,18 +69,18 @@ Dim window_count(const InferContext& c, const Window& w, size_t i, Dim size, Dim
   if (!ceil_mode) return pool.add(pool.floordiv(slack, stride), 1);
   // A window that would start in the padding behind the data is dropped.
   const Dim rounded_up = pool.add(pool.ceildiv(slack, stride), 1);
-  return pool.min(rounded_up, pool.ceildiv(pool.add(size, before), stride));
+  return pool.min(rounded_up, pool.ceildiv(pool.add(size, Dim::of(before)), stride));
 }
 
-int64_t positive_group(const InferContext& c, int64_t group) {
+Dim positive_group(const InferContext& c, int64_t group) {
   if (group < 1) c.fail(NEF_INVALID_ARGUMENT, cat("group must be positive, got ", group));
-  return group;
+  return Dim::of(group);
 }
 
 void check_kernel_shape(const InferContext& c, std::span<const int64_t> given, size_t spatial) {
   check_list(c, given, spatial, 1, "kernel_shape");
   for (size_t i = 0; i < given.size(); ++i) {
-    same_dim(c, c.dims(1)[2 + i], given[i], "kernel_shape and w differ");
+    same_dim(c, c.dims(1)[2 + i], Dim::of(given[i]), "kernel_shape and w differ");
   }
 }
 
@@ -94,12 +94,12 @@ void check_kernel_size(const InferContext& c, size_t spatial) {
 Dim transposed_size(const InferContext& c, const Window& w, size_t i, int64_t output_padding) {
   DimPool& pool = c.pool;
   const Dim size = c.dims(0)[2 + i], kernel = c.dims(1)[2 + i];
-  const Dim reach = pool.mul(size, w.stride(i));
+  const Dim stride = Dim::of(w.stride(i)), reach = pool.mul(size, stride);
   if (w.same()) return reach;
-  const Dim full =
-      pool.add(pool.add(pool.sub(reach, w.stride(i)), output_padding), extent(c, w, i, kernel));
+  const Dim last = pool.add(pool.sub(reach, stride), Dim::of(output_padding));
+  const Dim full = pool.add(last, extent(c, w, i, kernel));
   if (!w.explicit_pads()) return full;
-  return pool.sub(full, w.pad_begin(i) + w.pad_end(i));
+  return pool.sub(full, Dim::of(w.pad_begin(i) + w.pad_end(i)));
 }
 
 void check_output_padding(const InferContext& c, const Window& w, std::span<const int64_t> v) {
@@ -138,7 +138,7 @@ void infer_conv(InferContext& c) {
   check_window(c, w);
   check_kernel_shape(c, c.attrs.ints(NEF_CONV_KERNEL_SHAPE), w.spatial);
   check_kernel_size(c, w.spatial);
-  const int64_t group = positive_group(c, c.attrs.i(NEF_CONV_GROUP, 1));
+  const Dim group = positive_group(c, c.attrs.i(NEF_CONV_GROUP, 1));
   same_dim(c, x[1], c.pool.mul(k[1], group), "channels of x are not w's times group");
   divided(c, k[0], group, "output channels do not split into groups");
   if (c.has(2)) require_vector(c, 2, k[0], "the bias has one element per output channel");
@@ -162,15 +162,15 @@ void infer_conv_transpose(InferContext& c) {
   check_list(c, wanted, w.spatial, 0, "output_shape");
   check_kernel_shape(c, c.attrs.ints(NEF_CONV_TRANSPOSE_KERNEL_SHAPE), w.spatial);
   check_kernel_size(c, w.spatial);
-  const int64_t group = positive_group(c, c.attrs.i(NEF_CONV_TRANSPOSE_GROUP, 1));
+  const Dim group = positive_group(c, c.attrs.i(NEF_CONV_TRANSPOSE_GROUP, 1));
   same_dim(c, x[1], k[0], "channels of x and w differ");
   divided(c, x[1], group, "channels do not split into groups");
   const Dim channels = c.pool.mul(k[1], group);
   if (c.has(2)) require_vector(c, 2, channels, "the bias has one element per output channel");
   c.out[0].shape = Shape{x[0], channels};
   for (size_t i = 0; i < w.spatial; ++i) {
-    const Dim size =
-        wanted.empty() ? transposed_size(c, w, i, extra.empty() ? 0 : extra[i]) : wanted[i];
+    const Dim size = wanted.empty() ? transposed_size(c, w, i, extra.empty() ? 0 : extra[i])
+                                    : Dim::of(wanted[i]);
     c.out[0].shape.push(size);
   }
 }
@@ -199,7 +199,7 @@ void infer_pool(InferContext& c) {
       c.fail(NEF_INVALID_ARGUMENT, cat("pads must be smaller than the window of ", reach,
                                        " on spatial axis ", i, ", or a window sees no data"));
     }
-    shape.push(window_count(c, w, i, x[2 + i], kernel[i], ceil_mode));
+    shape.push(window_count(c, w, i, x[2 + i], Dim::of(kernel[i]), ceil_mode));
   }
   for (Inferred& r : c.out) r.shape = shape;
 }
@@ -207,7 +207,7 @@ void infer_pool(InferContext& c) {
 void infer_global_pool(InferContext& c) {
   require_rank_at_least(c, 0, 3);
   c.out[0].shape.assign(c.dims(0));
-  std::fill(c.out[0].shape.dims + 2, c.out[0].shape.dims + c.rank(0), 1);
+  std::fill(c.out[0].shape.dims + 2, c.out[0].shape.dims + c.rank(0), Dim(1));
 }
 
 }  // namespace nef::ir

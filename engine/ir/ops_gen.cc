@@ -1760,6 +1760,16 @@ constexpr AttrSpec kScanAttrs[] = {
     {"scan_output_axes", AttrType::Ints, false, false, 0, 0.0, nullptr},
     {"scan_output_directions", AttrType::Ints, false, false, 0, 0.0, nullptr},
 };
+constexpr InputSpec kRequireInputs[] = {
+    {"data", 0xfffe, 0, false, false, false},
+    {"condition", 0x0002, 255, false, false, false},
+};
+constexpr OutputSpec kRequireOutputs[] = {
+    {"output", 0xfffe, 0, false, false},
+};
+constexpr AttrSpec kRequireAttrs[] = {
+    {"message", AttrType::String, true, false, 0, 0.0, nullptr},
+};
 
 struct AttrChoices {
   nef_op op;
@@ -2364,6 +2374,9 @@ const OpSpec kOpTable[] = {
     {NEF_OP_SCAN, "Scan", "scan",
      OpClass::Control, InferRule::kBlocks, Cost::kNone,
      false, false, false, 1, 1, 1, 6, kScanInputs, kScanOutputs, kScanAttrs},
+    {NEF_OP_REQUIRE, "Require", "require",
+     OpClass::Movement, InferRule::kSame, Cost::kNone,
+     false, false, false, 0, 2, 1, 1, kRequireInputs, kRequireOutputs, kRequireAttrs},
 };
 const unsigned kOpTableSize = NEF_OP_COUNT_;
 static_assert(sizeof(kOpTable) / sizeof(kOpTable[0]) == NEF_OP_COUNT_);
@@ -2504,6 +2517,7 @@ const OpAlias kOpAliases[] = {
     {"ReduceSum", NEF_OP_REDUCE_SUM},
     {"ReduceSumSquare", NEF_OP_REDUCE_SUM_SQUARE},
     {"Relu", NEF_OP_RELU},
+    {"Require", NEF_OP_REQUIRE},
     {"Reshape", NEF_OP_RESHAPE},
     {"Resize", NEF_OP_RESIZE},
     {"ReverseSequence", NEF_OP_REVERSE_SEQUENCE},
@@ -2718,6 +2732,7 @@ const OpAlias kOpAliases[] = {
     {"reduce_sum", NEF_OP_REDUCE_SUM},
     {"reduce_sum_square", NEF_OP_REDUCE_SUM_SQUARE},
     {"relu", NEF_OP_RELU},
+    {"require", NEF_OP_REQUIRE},
     {"reshape", NEF_OP_RESHAPE},
     {"resize", NEF_OP_RESIZE},
     {"reverse_sequence", NEF_OP_REVERSE_SEQUENCE},

@@ -10,15 +10,10 @@
 namespace nef::ir {
 namespace {
 
-[[noreturn]] void fail_rank(size_t rank) {
-  fail(NEF_LIMIT_EXCEEDED, "shape",
-       cat("rank ", rank, " is over the limit of ", NEF_MAX_RANK, " dims"));
-}
-
 uint64_t hash_dims(std::span<const Dim> dims) {
   uint64_t h = 0x9e3779b97f4a7c15ull ^ dims.size();
   for (Dim d : dims) {
-    h = (h ^ static_cast<uint64_t>(d)) * 0xff51afd7ed558ccdull;
+    h = (h ^ d.key()) * 0xff51afd7ed558ccdull;
     h ^= h >> 32;
   }
   return h;
@@ -26,21 +21,9 @@ uint64_t hash_dims(std::span<const Dim> dims) {
 
 }  // namespace
 
-void Shape::assign(std::span<const Dim> d) {
-  if (d.size() > NEF_MAX_RANK) fail_rank(d.size());
-  rank = static_cast<int32_t>(d.size());
-  std::copy(d.begin(), d.end(), dims);
-}
-
-void Shape::push(Dim d) {
-  if (rank >= NEF_MAX_RANK) fail_rank(static_cast<size_t>(rank) + 1);
-  dims[rank++] = d;
-}
-
-bool Shape::is_static() const { return dims_static(view()); }
-
-bool Shape::operator==(const Shape& o) const {
-  return rank == o.rank && std::equal(dims, dims + rank, o.dims);
+void fail_rank(size_t rank) {
+  fail(NEF_LIMIT_EXCEEDED, "shape",
+       cat("rank ", rank, " is over the limit of ", NEF_MAX_RANK, " dims"));
 }
 
 bool dims_static(std::span<const Dim> dims) {
@@ -50,12 +33,31 @@ bool dims_static(std::span<const Dim> dims) {
   return true;
 }
 
+std::span<const int64_t> numbers(std::span<const Dim> dims) {
+  if (!dims_static(dims)) fail(NEF_INTERNAL, "shape", "a shape with symbols was taken for numbers");
+  // A Dim is its word, and that of a number is the number.
+  static_assert(sizeof(Dim) == sizeof(int64_t) && std::is_standard_layout_v<Dim>);
+  return {reinterpret_cast<const int64_t*>(dims.data()), dims.size()};
+}
+
+Shape shape_of(std::span<const int64_t> sizes) {
+  Shape shape;
+  for (int64_t n : sizes) shape.push(Dim::of(n));
+  return shape;
+}
+
 std::string shape_str(std::span<const Dim> dims, const DimPool& pool) {
   std::string out = "[";
   for (size_t i = 0; i < dims.size(); ++i) {
     if (i != 0) out += ' ';
     out += pool.str(dims[i]);
   }
+  return out + "]";
+}
+
+std::string shape_str(std::span<const int64_t> sizes) {
+  std::string out = "[";
+  for (size_t i = 0; i < sizes.size(); ++i) out += cat(i == 0 ? "" : " ", sizes[i]);
   return out + "]";
 }
 
@@ -105,7 +107,7 @@ ShapeId ShapeTable::find_or_add(std::span<const Dim> dims) {
   const Shape copy(dims);
   pool_.insert(pool_.end(), copy.dims, copy.dims + copy.rank);
   begin_.push_back(static_cast<uint32_t>(pool_.size()));
-  static_.push_back(copy.is_static() ? 1 : 0);
+  static_.push_back(dims_static(copy) ? 1 : 0);
   hash_.push_back(h);
   slots_[i] = id + 1;
   if (static_.size() * 2 > slots_.size()) grow_index();

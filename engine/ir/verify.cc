@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/ir/verify.h"
 
-#include <cstring>
-
 #include "engine/ir/blocks.h"
 #include "engine/ir/dtype.h"
 #include "engine/ir/error.h"
@@ -134,20 +132,8 @@ class Verifier {
   void read_constant(ValueId v, Operand& o, std::vector<Dim>& storage) const {
     const size_t n = static_cast<size_t>(element_count(o.dims));
     if (n > kMaxContent) return;
-    const char* data = static_cast<const char*>(g_.constant_data(v)->data());
-    o.data = data;
-    if (o.dtype != NEF_INT64 && o.dtype != NEF_INT32) return;
-    for (size_t i = 0; i < n; ++i) {
-      int64_t wide = 0;
-      int32_t narrow = 0;
-      if (o.dtype == NEF_INT64) std::memcpy(&wide, data + 8 * i, 8);
-      else std::memcpy(&narrow, data + 4 * i, 4);
-      const Dim d = o.dtype == NEF_INT64 ? wide : narrow;
-      if (is_expr(d)) return;  // too low to tell apart from an expression
-      storage.push_back(d);
-    }
-    o.has_content = true;
-    o.content = storage;
+    o.data = g_.constant_data(v)->data();
+    read_content(o, n, &storage);
   }
 
   void check_types(NodeId n) {

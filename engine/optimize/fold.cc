@@ -6,6 +6,7 @@
 
 #include "engine/ir/buffer.h"
 #include "engine/ir/dtype.h"
+#include "engine/ir/work.h"
 #include "engine/optimize/passes.h"
 #include "engine/optimize/rewriter.h"
 
@@ -19,9 +20,9 @@ using ir::ValueId;
 namespace {
 
 // A folded constant larger than this must not be larger than what it was made from,
-constexpr int64_t kMaxGrowth = 1 << 20;
+constexpr uint64_t kMaxGrowth = 1 << 20;
 // except that weights of few bits may become floats: kernels pack constants once.
-constexpr int64_t kMaxWidened = 16 << 20, kWidening = 4;
+constexpr uint64_t kMaxWidened = 16 << 20, kWidening = 4;
 
 bool all_constant(const Graph& graph, const Rewriter& rewriter, NodeId n) {
   for (size_t i = 0; i < graph.inputs(n).size(); ++i) {
@@ -31,18 +32,30 @@ bool all_constant(const Graph& graph, const Rewriter& rewriter, NodeId n) {
   return true;
 }
 
-bool small_enough(const Graph& graph, const Rewriter& rewriter, NodeId n) {
-  int64_t in = 0, out = 0;
+// Bytes that a node reads and makes.
+struct Traffic {
+  uint64_t in = 0, out = 0;
+};
+
+// False where a size is not known, or no memory could hold it.
+bool measure(const Graph& graph, const Rewriter& rewriter, NodeId n, Traffic* t) {
   for (size_t i = 0; i < graph.inputs(n).size(); ++i) {
     const ValueId v = rewriter.input(n, i);
-    if (v != kNone) in += static_cast<int64_t>(graph.constant_data(v)->bytes());
+    if (v != kNone) t->in += graph.constant_data(v)->bytes();
   }
   for (uint32_t i = 0; i < graph.output_count(n); ++i) {
     const ValueId v = graph.output(n, i);
     if (!graph.is_static(v)) return false;
-    out += ir::byte_count(graph.dtype(v), graph.dims(v));
+    const auto bytes = static_cast<uint64_t>(ir::byte_count(graph.dtype(v), graph.dims(v)));
+    if (bytes > UINT64_MAX / 2 - t->out) return false;
+    t->out += bytes;
   }
-  return out <= kMaxGrowth || out <= in || (out <= kMaxWidened && out <= kWidening * in);
+  return true;
+}
+
+bool small_enough(const Traffic& t) {
+  return t.out <= kMaxGrowth || t.out <= t.in ||
+         (t.out <= kMaxWidened && t.out / kWidening <= t.in);
 }
 
 // Symbols without a name that no input has get their numbers in a run, from the node that makes
@@ -74,16 +87,16 @@ class LateSymbols {
       read_ = true;
       for (ValueId v : graph_.graph_inputs()) {
         for (ir::Dim dim : graph_.dims(v)) {
-          if (ir::is_expr(dim)) bound_.push_back(dim);
+          if (ir::is_expr(dim)) bound_.push_back(ir::expr_id(dim));
         }
       }
       std::sort(bound_.begin(), bound_.end());
     }
-    return std::binary_search(bound_.begin(), bound_.end(), d);
+    return std::binary_search(bound_.begin(), bound_.end(), ir::expr_id(d));
   }
 
   const Graph& graph_;
-  std::vector<ir::Dim> bound_;
+  std::vector<uint32_t> bound_;
   bool read_ = false;
 };
 
@@ -92,7 +105,7 @@ class LateSymbols {
 // folded.
 class OnTheWay {
  public:
-  explicit OnTheWay(Graph& graph) : graph_(graph) {}
+  OnTheWay(Graph& graph, Budget& budget) : graph_(graph), budget_(budget) {}
 
   void add(ValueId constant, ValueId stands_for) {
     if (graph_.constant_data(constant)->bytes() >= kLeast) stands_for_[constant] = stands_for;
@@ -106,6 +119,7 @@ class OnTheWay {
       const auto it = stands_for_.find(v);
       if (it == stands_for_.end() || graph_.uses(it->second) != 0) continue;
       let_go_ += graph_.constant_data(v)->bytes();
+      budget_.give_back(graph_.constant_data(v)->bytes());
       graph_.set_constant_data(v, nullptr);
       stands_for_.erase(it);
       any_ = true;
@@ -123,6 +137,7 @@ class OnTheWay {
   static constexpr size_t kLeast = 64u << 10;
   static constexpr size_t kMostSpare = 16u << 20;  // as the next ones may be of the same size
   Graph& graph_;
+  Budget& budget_;
   std::map<ValueId, ValueId> stands_for_;
   size_t let_go_ = 0;
   bool any_ = false;
@@ -141,7 +156,7 @@ bool fold_content(Graph& graph, Rewriter& rewriter, LateSymbols& late, NodeId n)
     return true;
   }
   if (ir::is_expr(elements[0])) return false;  // a scalar expression stays with its op
-  rewriter.forward(out, rewriter.builder().int_scalar(elements[0]));
+  rewriter.forward(out, rewriter.builder().int_scalar(elements[0].number()));
   return true;
 }
 
@@ -152,15 +167,19 @@ bool can_fold(const Graph& graph) { return graph.constant_count() > 0 || graph.a
 bool fold_constants(Graph& graph, const Options& options) {
   Rewriter rewriter(graph);
   LateSymbols late(graph);
-  OnTheWay on_the_way(graph);
+  Budget& budget = *options.budget;
+  OnTheWay on_the_way(graph, budget);
   std::vector<std::shared_ptr<ir::Buffer>> results;
   // Nodes added on the way (ShapeExpr) need no visit.
   const auto count = static_cast<NodeId>(graph.node_count());
   for (NodeId n = 0; n < count; ++n) {
+    budget.check_cancelled();
     if (!is_pure(graph.op(n)) || rewriter.is_dead(n)) continue;
     if (fold_content(graph, rewriter, late, n)) continue;
     if (!options.evaluate || graph.inputs(n).empty()) continue;
-    if (!all_constant(graph, rewriter, n) || !small_enough(graph, rewriter, n)) continue;
+    Traffic traffic;
+    if (!all_constant(graph, rewriter, n) || !measure(graph, rewriter, n, &traffic)) continue;
+    if (!small_enough(traffic)) continue;
     // The evaluator reads inputs from the graph, so forwarded ones are written back first.
     for (size_t i = 0; i < graph.inputs(n).size(); ++i) {
       graph.set_input(n, i, rewriter.input(n, i));
@@ -169,7 +188,11 @@ bool fold_constants(Graph& graph, const Options& options) {
     if (is_reshape(graph.op(n))) {
       // The constant's memory serves, a mapped file's too.
       results.push_back(graph.constant_data(graph.inputs(n)[0]));
+    } else if (!budget.take(ir::work(graph, n), traffic.in, traffic.out)) {
+      on_the_way.keep_inputs(n);
+      continue;
     } else if (!options.evaluate(graph, n, &results)) {
+      budget.give_back(traffic.out);
       on_the_way.keep_inputs(n);
       continue;
     }

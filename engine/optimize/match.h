@@ -83,7 +83,7 @@ class Matcher {
   std::optional<int64_t> last_dim(ir::ValueId v) const {
     const auto dims = graph_.dims(v);
     if (dims.empty() || ir::is_expr(dims.back())) return std::nullopt;
-    return dims.back();
+    return dims.back().number();
   }
   bool same_type(ir::ValueId a, ir::ValueId b) const {
     return graph_.dtype(a) == graph_.dtype(b) && graph_.shape_id(a) == graph_.shape_id(b);

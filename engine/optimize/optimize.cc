@@ -67,10 +67,17 @@ uint32_t parse_disabled(std::string_view text) {
 }
 
 void optimise(ir::Graph& graph, const Options& options) {
+  if (options.budget == nullptr) {
+    Budget own(graph, 0, nullptr);
+    Options with_own = options;
+    with_own.budget = &own;
+    return optimise(graph, with_own);
+  }
   for (size_t i = 0; i < passes().size(); ++i) {
     const Pass& pass = passes()[i];
     if (pass.run == nullptr || (options.disabled >> i & 1u) != 0) continue;
     if (pass.applies != nullptr && !pass.applies(graph)) continue;
+    options.budget->check_cancelled();
     pass.run(graph, options);
     if (options.verify) ir::verify(graph, pass.name);
   }

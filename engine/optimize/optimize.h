@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/ir/graph.h"
+#include "engine/optimize/budget.h"
 
 namespace nef::optimize {
 
@@ -21,7 +22,9 @@ using Evaluator = std::function<bool(const ir::Graph& graph, ir::NodeId node,
 struct Options {
   uint32_t disabled = 0;  // bit i = pass i of passes() is left out
   Evaluator evaluate;     // empty = constants are not folded
-  bool verify = false;    // run ir::verify after every pass
+  // What folding may take, and who may cancel; null = what one graph may take by itself.
+  Budget* budget = nullptr;
+  bool verify = false;  // run ir::verify after every pass
   // Some device runs an attention and the slices that it reads as one region.
   bool slices_in_place = false;
 };

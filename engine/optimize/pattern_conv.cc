@@ -52,7 +52,7 @@ class ConvAffine {
     if (graph_.uses(y) != 1 || !match_.same_type(y, graph_.output(n))) return false;
     const ValueId w = match_.input(conv, 1), bias = match_.input(conv, 2);
     if (!floats(w) || (bias != kNone && !floats(bias)) || graph_.rank(w) < 2) return false;
-    const auto affine = affine_of(n, i, graph_.dims(w)[0]);
+    const auto affine = affine_of(n, i, graph_.dims(w)[0].number());
     return affine && rewrite(n, conv, *affine);
   }
 
@@ -103,7 +103,7 @@ class ConvAffine {
     for (size_t d = 0; d < dims.size(); ++d) {
       if (dims[d] == 1) continue;
       if (d + rank - dims.size() != 1) return std::nullopt;
-      count = static_cast<size_t>(dims[d]);
+      count = static_cast<size_t>(dims[d].number());
     }
     if (count != 1 && count != channels) return std::nullopt;
     std::vector<double> out(channels);
@@ -134,7 +134,7 @@ class ConvAffine {
       }
     }
     const std::vector<ir::Dim> w_dims(graph_.dims(w).begin(), graph_.dims(w).end());
-    const ir::Dim b_dims[1] = {static_cast<ir::Dim>(channels)};
+    const ir::Dim b_dims[1] = {ir::Dim::of(channels)};
     const ValueId x = match_.input(conv, 0);
     const ValueId in[3] = {
         x, scaled ? rewriter_.insert_constant(NEF_FLOAT32, w_dims, std::move(weights)) : w,

@@ -122,7 +122,7 @@ class Rotary {
     if (v == kNone) return std::nullopt;
     const ir::Operand o = build::operand(graph_, v);
     if (!o.has_content || o.content.size() != 1 || ir::is_expr(o.content[0])) return std::nullopt;
-    return o.content[0];
+    return o.content[0].number();
   }
 
   // [batch or 1, 1, sequence, size], repeating itself, of x's dtype.
@@ -180,10 +180,11 @@ class Rotary {
     const std::array<Dim, 4> t{graph_.dims(v)[0], 1, graph_.dims(v)[2], graph_.dims(v)[3]};
     const Dim batch = graph_.dims(x)[0];
     build::Builder& b = rewriter_.builder();
-    const int64_t zero = 0, half = t[3] / 2, last = 3;
+    const int64_t zero = 0, half = t[3].number() / 2, last = 3;
     const ValueId slice[4] = {v, b.ints({&zero, 1}), b.ints({&half, 1}), b.ints({&last, 1})};
     const ValueId first = rewriter_.insert(NEF_OP_SLICE, slice);
-    const Dim dims[3] = {t[0], t[2], half}, full[3] = {batch, t[2], half};
+    const Dim size = Dim::of(half);
+    const Dim dims[3] = {t[0], t[2], size}, full[3] = {batch, t[2], size};
     const ValueId flat[2] = {first, rewriter_.insert_dims(dims)};
     const ValueId table =
         rewriter_.insert(NEF_OP_RESHAPE, flat, AttrBuilder(NEF_OP_RESHAPE).build());

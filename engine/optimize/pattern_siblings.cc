@@ -75,7 +75,7 @@ class Siblings {
     p.x = match_.input(p.node, 0);
     p.weights = match_.input(p.node, 1);
     if (!graph_.is_constant(p.weights) || graph_.rank(p.weights) != 2) return std::nullopt;
-    p.width = graph_.dims(p.weights)[turned(p.node) ? 0 : 1];
+    p.width = graph_.dims(p.weights)[turned(p.node) ? 0 : 1].number();
     const bool fits =
         p.bias == kNone || (graph_.rank(p.bias) == 1 && graph_.dims(p.bias)[0] == p.width);
     return fits ? std::optional(p) : std::nullopt;
@@ -104,7 +104,7 @@ class Siblings {
     for (const Product& p : group) width += p.width;
     const Product& first = group[0];
     const bool by_rows = turned(first.node);
-    const int64_t depth = graph_.dims(first.weights)[by_rows ? 1 : 0];
+    const int64_t depth = graph_.dims(first.weights)[by_rows ? 1 : 0].number();
     const auto size = static_cast<int64_t>(ir::dtype_size(graph_.dtype(first.weights)));
     if (width * depth * size > kMostBytes) return;
     std::vector<ValueId> weights, biases;
@@ -112,14 +112,15 @@ class Siblings {
       weights.push_back(p.weights);
       biases.push_back(p.bias);
     }
-    const ir::Dim dims[2] = {by_rows ? width : depth, by_rows ? depth : width};
+    const ir::Shape dims =
+        ir::shape_of(by_rows ? ir::Sizes{width, depth} : ir::Sizes{depth, width});
     const ValueId operands[2] = {first.x, side_by_side(weights, dims, by_rows ? 1 : depth)};
     const auto words = graph_.attrs(first.node).words();
     ValueId all = rewriter_.insert(graph_.op(first.node), operands,
                                    std::vector<int64_t>(words.begin(), words.end()));
     pin(all, first.node);
     if (first.bias != kNone) {
-      const ValueId terms[2] = {all, side_by_side(biases, {&width, 1}, 1)};
+      const ValueId terms[2] = {all, side_by_side(biases, ir::shape_of({&width, 1}), 1)};
       all = rewriter_.insert(NEF_OP_ADD, terms);
       pin(all, first.node);
     }

@@ -52,7 +52,7 @@ class Steps {
     if (!graph_.is_constant(step) || graph_.rank(step) != 0 || graph_.rank(sequence) != 3) return;
     const ir::Dim steps = graph_.dims(sequence)[0];
     if (ir::is_expr(steps)) return;
-    Key key{sequence, weights, kNone, false, 1, steps};
+    Key key{sequence, weights, kNone, false, 1, steps.number()};
     if (op == NEF_OP_GEMM) {
       const ir::Attrs attrs = graph_.attrs(n);
       key.bias = match_.input(n, 2);

@@ -68,8 +68,8 @@ class StoredWeights {
     p.weights = match_.made_by(match_.input(node, 1), NEF_OP_DEQUANTIZE_LINEAR);
     if (p.weights == kNone || !is_stored(p.weights)) return std::nullopt;
     const auto dims = graph_.dims(match_.input(p.weights, 0));
-    p.k = dims[p.turned ? 1 : 0];
-    p.n = dims[p.turned ? 0 : 1];
+    p.k = dims[p.turned ? 1 : 0].number();
+    p.n = dims[p.turned ? 0 : 1].number();
     const nef_dtype y = graph_.dtype(graph_.output(node));
     if ((y == NEF_FLOAT16 || y == NEF_BFLOAT16) && is_float8_by_one(p.weights) &&
         is_float8_by_one(match_.made_by(p.a, NEF_OP_DEQUANTIZE_LINEAR))) {
@@ -144,7 +144,8 @@ class StoredWeights {
         std::memcpy(to, from + static_cast<size_t>(at) * size, size);
       }
     }
-    const ir::Dim w_dims[] = {p.n, blocks, block}, s_dims[] = {p.n, blocks};
+    const ir::Shape w_dims = ir::shape_of(ir::Sizes{p.n, blocks, block});
+    const ir::Shape s_dims = ir::shape_of(ir::Sizes{p.n, blocks});
     const ValueId w = match_.input(p.weights, 0);
     std::vector<ValueId> in = {p.a,
                                rewriter_.insert_constant(graph_.dtype(w), w_dims, by_columns(p)),

@@ -50,8 +50,8 @@ ValueId Rewriter::insert_constant(nef_dtype dtype, std::span<const ir::Dim> dims
 
 ValueId Rewriter::insert_dims(std::span<const ir::Dim> elements) {
   changed_ = true;
-  if (ir::dims_static(elements)) return builder_.ints(elements);
-  const ir::Dim count[1] = {static_cast<ir::Dim>(elements.size())};
+  if (ir::dims_static(elements)) return builder_.ints(ir::numbers(elements));
+  const ir::Dim count[1] = {ir::Dim::of(elements.size())};
   const Graph::Type type{NEF_INT64, graph_.shapes().intern(count)};
   added_nodes_ = true;
   const NodeId n = graph_.add_node(NEF_OP_SHAPE_EXPR, {}, {}, {&type, 1});

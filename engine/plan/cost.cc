@@ -17,7 +17,8 @@ namespace {
 constexpr int64_t kAssumedDim = 512;
 
 double dim_size(const Graph& graph, Dim d) {
-  return static_cast<double>(std::min(graph.pool().upper(d), ir::is_expr(d) ? kAssumedDim : d));
+  const int64_t most = graph.pool().upper(d);
+  return static_cast<double>(ir::is_expr(d) ? std::min(most, kAssumedDim) : most);
 }
 
 double elements(const Graph& graph, ValueId v) {

@@ -386,10 +386,6 @@ std::shared_ptr<const Binding> Layout::bind(std::vector<int64_t> symbols, Level 
   return Binder(*this, std::move(symbols), level, std::move(before)).run();
 }
 
-std::string dims_text(std::span<const int64_t> dims) {
-  std::string out = "[";
-  for (size_t i = 0; i < dims.size(); ++i) out += cat(i == 0 ? "" : " ", dims[i]);
-  return out + "]";
-}
+std::string dims_text(std::span<const int64_t> dims) { return ir::shape_str(dims); }
 
 }  // namespace nef::runtime

@@ -41,6 +41,12 @@ struct Binding {
     uint64_t arena_bytes = 0, sum_bytes = 0;
   };
   std::vector<Space> spaces;
+  // Of its arenas in host memory.
+  uint64_t host_bytes() const {
+    uint64_t bytes = 0;
+    for (const Space& s : spaces) bytes += s.device->host_memory() ? s.arena_bytes : 0;
+    return bytes;
+  }
   std::vector<uint64_t> scratch_offset;  // by place of the step, in the arena of the step's space
 };
 

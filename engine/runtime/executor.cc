@@ -397,8 +397,10 @@ void Executor::run(std::span<const TensorArg> inputs, std::span<TensorResult> ou
   const std::shared_ptr<const Binding> binding = binding_for(inputs);
   for (size_t i = 0; i < inputs.size(); ++i) check_bound_dims(*binding, i, inputs[i]);
 
+  MemoryLease arenas(control.memory);
+  arenas.add(binding->host_bytes(), "its arena");
   FrameLease frame(*this, acquire(binding, control));
-  const Run run{*frame, inputs, outputs, control};
+  const Run run{*frame, inputs, outputs, control, arenas};
   for (uint32_t i : patches_[0].made) make_output(run, i, 0);
   patch(run, 0);
   if (control.trace != nullptr) {
@@ -417,7 +419,8 @@ void Executor::make_output(const Run& run, size_t i, Level bound) const {
   const auto bytes = static_cast<size_t>(ir::byte_count(out.dtype, dims));
   // A loop hands in what it got two iterations ago.
   if (out.data != nullptr && out.data.use_count() == 1 && out.data->bytes() == bytes) return;
-  out.data = ir::Buffer::allocate(bytes);
+  out.data = nullptr;  // makes room for the new one
+  out.data = allocate(run.control.memory, bytes, "an output");
 }
 
 // The caller's memory into the argument table, or what it holds into memory of the frame.

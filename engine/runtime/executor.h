@@ -14,6 +14,7 @@
 #include "engine/ir/buffer.h"
 #include "engine/ir/error.h"
 #include "engine/runtime/binding.h"
+#include "engine/runtime/memory_use.h"
 #include "engine/runtime/sequence.h"
 #include "engine/runtime/streams.h"
 #include "engine/runtime/trace.h"
@@ -29,7 +30,7 @@ struct TensorArg {
 // A tensor a run made.
 struct TensorResult {
   nef_dtype dtype;
-  ir::Shape dims;
+  ir::Sizes dims;
   std::shared_ptr<ir::Buffer> data;
 };
 
@@ -37,16 +38,11 @@ struct TensorResult {
 struct RunControl {
   const std::atomic<bool>* cancel = nullptr;
   Trace* trace = nullptr;
-  int32_t threads = 0;         // most threads, 0 = all of the pool
-  uint64_t memory_budget = 0;  // bytes of arena, 0 = no limit
+  int32_t threads = 0;                // most threads, 0 = all of the pool
+  uint64_t memory_budget = 0;         // bytes of each memory space, 0 = no limit
+  std::shared_ptr<MemoryUse> memory;  // of the host; null without a budget
   // Told what was not to be had as it should be.
   const std::function<void(compile::Event)>* report = nullptr;
-};
-
-// A run that would take more memory than RunControl allows; no device has failed.
-class OverBudget : public Error {
- public:
-  using Error::Error;
 };
 
 // Executes one compiled program: binds symbols (bindings are kept, least recently used go), and
@@ -79,9 +75,9 @@ class Executor {
   // Memory that the blocks of one node use again in every iteration and every run.
   struct BlockState {
     std::vector<TensorArg> args;
-    std::vector<TensorResult> results[2];      // of this iteration and the one before
-    std::vector<std::vector<char>> slices;     // scanned values, where a slice is not contiguous
-    std::vector<std::vector<int64_t>> shapes;  // of slices
+    std::vector<TensorResult> results[2];             // of this iteration and the one before
+    std::vector<std::shared_ptr<ir::Buffer>> slices;  // scanned values, where not contiguous
+    std::vector<std::vector<int64_t>> shapes;         // of slices
   };
   // Memory and argument table of one execution at a time.
   struct Frame {
@@ -108,6 +104,7 @@ class Executor {
     std::span<const TensorArg> inputs;
     std::span<TensorResult> outputs;
     const RunControl& control;
+    MemoryLease& arenas;  // of the host
   };
   class FrameLease;
 
@@ -132,15 +129,15 @@ class Executor {
   void check_bound_dims(const Binding& binding, size_t i, const TensorArg& arg) const;
   void execute(const Run& run);
   void run_alone(const Run& run, uint32_t step);
-  std::vector<ir::Shape> find_sizes(const Run& run, uint32_t step) const;
-  void adopt_sizes(const Run& run, const compile::Step& step, std::span<const ir::Shape> sizes);
+  std::vector<ir::Sizes> find_sizes(const Run& run, uint32_t step) const;
+  void adopt_sizes(const Run& run, const compile::Step& step, std::span<const ir::Sizes> sizes);
   void open_level(const Run& run, Level level, std::vector<int64_t> symbols);
   std::shared_ptr<const Binding> later_binding(const std::shared_ptr<const Binding>& before,
                                                Level level, std::vector<int64_t> symbols);
-  std::vector<ir::Shape> sizes_by_backend(const Frame& frame, uint32_t step) const;
-  std::vector<ir::Shape> sizes_by_inference(const Frame& frame, Level bound,
+  std::vector<ir::Sizes> sizes_by_backend(const Frame& frame, uint32_t step) const;
+  std::vector<ir::Sizes> sizes_by_inference(const Frame& frame, Level bound,
                                             const compile::Step& step) const;
-  std::vector<int64_t> symbols_of(std::span<const ir::Shape> sizes,
+  std::vector<int64_t> symbols_of(std::span<const ir::Sizes> sizes,
                                   const compile::Step& step) const;
   // In run_blocks.cc.
   class BlockRunner;

@@ -144,17 +144,18 @@ void Executor::stage_copies(Frame& frame, const RunControl& control) const {
   if (!pin(end, frame.staging, control)) frame.staged.clear();
 }
 
-// The arenas of a level and of those before it together.
+// The arenas of a level and of those before it together. Those of the host are counted with
+// everything else that a run takes there.
 void Executor::check_budget(const Binding& binding, const RunControl& control) {
   if (control.memory_budget == 0) return;
   for (size_t k = 0; k < binding.spaces.size(); ++k) {
+    if (binding.spaces[k].device->host_memory()) continue;
     uint64_t bytes = 0;
     for (const Binding* b = &binding; b != nullptr; b = b->before.get()) {
       bytes += b->spaces[k].arena_bytes;
     }
     if (bytes <= control.memory_budget) continue;
-    const bool host = binding.spaces[k].device->host_memory();
-    throw OverBudget(host ? NEF_OUT_OF_MEMORY : NEF_DEVICE_OUT_OF_MEMORY, "run",
+    throw OverBudget(NEF_DEVICE_OUT_OF_MEMORY, "run",
                      cat("the run needs an arena of ", bytes, " bytes, the memory budget is ",
                          control.memory_budget));
   }

@@ -31,12 +31,17 @@ Strides strides(std::span<const int64_t> dims, int axis) {
   return s;
 }
 
+ProgramOptions with_budget(ProgramOptions options) {
+  options.compile.memory_budget = options.memory_budget;
+  return options;
+}
+
 }  // namespace
 
 Program::Program(std::shared_ptr<const ir::Graph> graph, ProgramOptions options,
-                 compile::Environment env)
-    : source_(std::move(graph)), options_(std::move(options)), env_(std::move(env)) {
-  auto compiled = compile::compile(source_, options_.compile, env_);
+                 compile::Environment env, const std::atomic<bool>* cancel)
+    : source_(std::move(graph)), options_(with_budget(std::move(options))), env_(std::move(env)) {
+  auto compiled = compile::compile(source_, options_.compile, env_, {}, cancel);
   events_ = compiled->events;
   batch_ =
       find_batch(*compiled->graph, options_.batch_symbol.empty() ? "batch" : options_.batch_symbol);
@@ -71,6 +76,10 @@ void Program::run(std::span<const TensorArg> inputs, std::span<TensorResult> out
   if (control.memory_budget == 0) control.memory_budget = options_.memory_budget;
   control.report = &report_;
   const std::shared_ptr<Executor> executor = this->executor();
+  if (control.memory_budget != 0) {
+    control.memory =
+        std::make_shared<MemoryUse>(control.memory_budget, executor->program().computed_bytes);
+  }
   try {
     executor->run(inputs, outputs, control);
   } catch (const Error& e) {
@@ -82,9 +91,10 @@ void Program::run(std::span<const TensorArg> inputs, std::span<TensorResult> out
 void Program::recover(const Error& error, std::span<const TensorArg> inputs,
                       std::span<TensorResult> outputs, const RunControl& control,
                       const std::shared_ptr<Executor>& executor) {
+  for (TensorResult& r : outputs) r.data = nullptr;  // of the run that failed
   // Branches side by side take more memory than one behind the other, which is no fallback.
   if (is_out_of_memory(error.code()) && !executor->program().waits.empty()) {
-    leave_streams(error, *executor);
+    leave_streams(error, *executor, control.cancel);
     const std::shared_ptr<Executor> next = this->executor();
     try {
       return next->run(inputs, outputs, control);
@@ -112,7 +122,7 @@ void Program::recover(const Error& error, std::span<const TensorArg> inputs,
     }
     if (run_smaller(error, inputs, outputs, control, *executor)) return;
   }
-  move_to_cpu(error, *executor);
+  move_to_cpu(error, *executor, control.cancel);
   this->executor()->run(inputs, outputs, control);
 }
 
@@ -156,7 +166,7 @@ void Program::run_split(std::span<const TensorArg> inputs, std::span<TensorResul
   std::vector<TensorResult> whole(outputs.size()), part(outputs.size());
   std::vector<TensorArg> args(inputs.begin(), inputs.end());
   std::vector<std::vector<int64_t>> dims(inputs.size());
-  std::vector<std::vector<char>> slices(inputs.size());
+  std::vector<std::shared_ptr<ir::Buffer>> slices(inputs.size());
   int64_t done = 0;
   for (int64_t k = 0; k < parts; ++k) {
     const int64_t end = batch * (k + 1) / parts, rows = end - done;
@@ -165,17 +175,20 @@ void Program::run_split(std::span<const TensorArg> inputs, std::span<TensorResul
       if (axis < 0) continue;
       const Strides s = strides(inputs[i].dims, axis);
       const size_t row = static_cast<size_t>(s.inner) * ir::dtype_size(inputs[i].dtype);
-      slices[i].resize(static_cast<size_t>(s.outer * rows) * row);
+      const size_t slice = static_cast<size_t>(s.outer * rows) * row;
+      if (slices[i] == nullptr || slices[i]->bytes() != slice) {
+        slices[i] = allocate(control.memory, slice, "a slice of an input");
+      }
       for (int64_t o = 0; o < s.outer; ++o) {
         std::memcpy(
-            slices[i].data() + static_cast<size_t>(o * rows) * row,
+            static_cast<char*>(slices[i]->data()) + static_cast<size_t>(o * rows) * row,
             static_cast<const char*>(inputs[i].data) + static_cast<size_t>(o * batch + done) * row,
             static_cast<size_t>(rows) * row);
       }
       dims[i].assign(inputs[i].dims.begin(), inputs[i].dims.end());
       dims[i][static_cast<size_t>(axis)] = rows;
       args[i].dims = dims[i];
-      args[i].data = slices[i].data();
+      args[i].data = slices[i]->data();
     }
     executor.run(args, part, control);
     for (size_t i = 0; i < outputs.size(); ++i) {
@@ -186,7 +199,8 @@ void Program::run_split(std::span<const TensorArg> inputs, std::span<TensorResul
         whole[i].dtype = part[i].dtype;
         whole[i].dims = part[i].dims;
         whole[i].dims[static_cast<size_t>(axis)] = batch;
-        whole[i].data = ir::Buffer::allocate(static_cast<size_t>(s.outer * batch) * row);
+        whole[i].data =
+            allocate(control.memory, static_cast<size_t>(s.outer * batch) * row, "an output");
       }
       for (int64_t o = 0; o < s.outer; ++o) {
         std::memcpy(
@@ -216,13 +230,14 @@ std::string devices_with_memory(const compile::Program& program) {
 }  // namespace
 
 // Compiles again for one stream of each device; from then on runs go there.
-void Program::leave_streams(const Error& error, const Executor& failed) {
+void Program::leave_streams(const Error& error, const Executor& failed,
+                            const std::atomic<bool>* cancel) {
   std::lock_guard moving(moving_);
   if (executor().get() != &failed) return;  // another run has done so already
   compile::evict_caches(env_);
   compile::Options options = options_.compile;
   options.streams = 1;
-  auto compiled = compile::compile(source_, options, env_);
+  auto compiled = compile::compile(source_, options, env_, {}, cancel);
   const std::string on = devices_with_memory(failed.program());
   std::lock_guard lock(mutex_);
   executor_ = std::make_shared<Executor>(std::move(compiled));
@@ -230,7 +245,8 @@ void Program::leave_streams(const Error& error, const Executor& failed) {
 }
 
 // Compiles again without the devices that have memory of their own; from then on runs go there.
-void Program::move_to_cpu(const Error& error, const Executor& failed) {
+void Program::move_to_cpu(const Error& error, const Executor& failed,
+                          const std::atomic<bool>* cancel) {
   // Nowhere else to go: the host itself is out of memory.
   const std::string from = devices_with_memory(failed.program());
   if (from.empty()) throw Error(error);
@@ -240,7 +256,7 @@ void Program::move_to_cpu(const Error& error, const Executor& failed) {
   }
   std::lock_guard moving(moving_);
   if (executor().get() != &failed) return;  // another run has moved it already
-  auto compiled = compile::compile(source_, options_.compile, env_, banned);
+  auto compiled = compile::compile(source_, options_.compile, env_, banned, cancel);
   std::lock_guard lock(mutex_);
   executor_ = std::make_shared<Executor>(std::move(compiled));
   events_.push_back({error.code() == NEF_DEVICE_LOST ? "device lost" : "still out of memory",

@@ -27,7 +27,9 @@ struct ProgramOptions {
 // strict mode forbids them. Thread-safe.
 class Program {
  public:
-  Program(std::shared_ptr<const ir::Graph> graph, ProgramOptions options, compile::Environment env);
+  // Compiles. Throws NEF_CANCELLED soon after *cancel is set; it may be null.
+  Program(std::shared_ptr<const ir::Graph> graph, ProgramOptions options, compile::Environment env,
+          const std::atomic<bool>* cancel = nullptr);
 
   void run(std::span<const TensorArg> inputs, std::span<TensorResult> outputs, RunControl control);
 
@@ -48,8 +50,8 @@ class Program {
   void run_split(std::span<const TensorArg> inputs, std::span<TensorResult> outputs,
                  const RunControl& control, Executor& executor, int64_t batch, int64_t parts);
   int64_t batch_of(std::span<const TensorArg> inputs) const;
-  void leave_streams(const Error& error, const Executor& failed);
-  void move_to_cpu(const Error& error, const Executor& failed);
+  void leave_streams(const Error& error, const Executor& failed, const std::atomic<bool>* cancel);
+  void move_to_cpu(const Error& error, const Executor& failed, const std::atomic<bool>* cancel);
   void add_event(compile::Event event);
 
   const std::shared_ptr<const ir::Graph> source_;

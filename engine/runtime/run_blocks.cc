@@ -21,18 +21,18 @@ constexpr int64_t kMaxReserve = int64_t{64} << 20;
 // Parts of one type put together along an axis that is new.
 class Stack {
  public:
-  Stack(nef_dtype dtype, size_t axis, bool backwards)
-      : dtype_(dtype), axis_(axis), backwards_(backwards) {}
+  Stack(nef_dtype dtype, size_t axis, bool backwards, std::shared_ptr<MemoryUse> memory)
+      : dtype_(dtype), axis_(axis), backwards_(backwards), memory_(std::move(memory)) {}
 
   // `expected` parts are to come, -1 = unknown.
-  void add(const TensorResult& part, int64_t expected, const char* op, uint64_t budget) {
+  void add(const TensorResult& part, int64_t expected, const char* op) {
     if (count_ == 0) {
       start(part, expected);
     } else if (!(part.dims == dims_)) {
       fail(NEF_SHAPE_MISMATCH, op,
            "what its block gives to be stacked has another shape than in the first iteration");
     }
-    if (count_ == capacity_) grow(2 * capacity_, budget);
+    if (count_ == capacity_) grow(2 * capacity_);
     std::memcpy(static_cast<char*>(data_->data()) + static_cast<size_t>(count_) * part_,
                 part.data->data(), part_);
     ++count_;
@@ -44,17 +44,17 @@ class Stack {
     out.dtype = dtype_;
     if (count_ == 0) {
       out.dims.assign(empty_dims);
-      out.data = ir::Buffer::allocate(static_cast<size_t>(ir::byte_count(dtype_, out.dims)));
+      out.data = fresh(static_cast<size_t>(ir::byte_count(dtype_, out.dims)));
       return out;
     }
     const auto inner = dims_.view();
     out.dims.assign(inner.first(axis_));
     out.dims.push(count_);
-    for (ir::Dim d : inner.subspan(axis_)) out.dims.push(d);
+    for (int64_t d : inner.subspan(axis_)) out.dims.push(d);
     if (axis_ == 0 && !backwards_ && count_ == capacity_) {
       out.data = std::move(data_);
     } else {
-      out.data = ir::Buffer::allocate(static_cast<size_t>(ir::byte_count(dtype_, out.dims)));
+      out.data = fresh(static_cast<size_t>(ir::byte_count(dtype_, out.dims)));
       place(*out.data);
     }
     return out;
@@ -66,17 +66,15 @@ class Stack {
     part_ = part.data->bytes();
     const auto most = kMaxReserve / static_cast<int64_t>(std::max<size_t>(1, part_));
     capacity_ = expected > 0 && expected <= most ? expected : 1;
-    data_ = ir::Buffer::allocate(static_cast<size_t>(capacity_) * part_);
+    data_ = fresh(static_cast<size_t>(capacity_) * part_);
   }
 
-  void grow(int64_t capacity, uint64_t budget) {
-    const size_t bytes = static_cast<size_t>(capacity) * part_;
-    if (budget != 0 && bytes > budget) {
-      throw OverBudget(
-          NEF_OUT_OF_MEMORY, "run",
-          cat("stacked results need ", bytes, " bytes, the memory budget is ", budget));
-    }
-    auto larger = ir::Buffer::allocate(bytes);
+  std::shared_ptr<ir::Buffer> fresh(size_t bytes) const {
+    return allocate(memory_, bytes, "stacked results");
+  }
+
+  void grow(int64_t capacity) {
+    auto larger = fresh(static_cast<size_t>(capacity) * part_);
     std::memcpy(larger->data(), data_->data(), static_cast<size_t>(count_) * part_);
     data_ = std::move(larger);
     capacity_ = capacity;
@@ -100,7 +98,8 @@ class Stack {
   const nef_dtype dtype_;
   const size_t axis_;
   const bool backwards_;
-  ir::Shape dims_;   // of a part
+  const std::shared_ptr<MemoryUse> memory_;
+  ir::Sizes dims_;   // of a part
   size_t part_ = 0;  // its bytes
   std::shared_ptr<ir::Buffer> data_;
   int64_t count_ = 0, capacity_ = 0;
@@ -197,7 +196,8 @@ class Executor::BlockRunner {
           ir::scan_axis(op_, graph_.attrs(node_), NEF_SCAN_SCAN_OUTPUT_AXES, i, block.rank(v) + 1);
       out.emplace_back(
           block.dtype(v), axis,
-          ir::scan_backwards(op_, graph_.attrs(node_), NEF_SCAN_SCAN_OUTPUT_DIRECTIONS, i));
+          ir::scan_backwards(op_, graph_.attrs(node_), NEF_SCAN_SCAN_OUTPUT_DIRECTIONS, i),
+          run_.control.memory);
     }
     return out;
   }
@@ -210,8 +210,7 @@ class Executor::BlockRunner {
       state_.args[layout_.block_first + i] = {r.dtype, r.dims, r.data->data()};
     }
     for (size_t i = 0; i < stacks.size(); ++i) {
-      stacks[i].add(results[first + layout_.carried + i], expected, name(),
-                    run_.control.memory_budget);
+      stacks[i].add(results[first + layout_.carried + i], expected, name());
     }
   }
 
@@ -219,11 +218,12 @@ class Executor::BlockRunner {
     std::vector<TensorResult> out;
     for (size_t i = 0; i < layout_.carried; ++i) {
       const TensorArg& last = state_.args[layout_.block_first + i];
-      TensorResult r{last.dtype, ir::Shape(last.dims), nullptr};
+      TensorResult r{last.dtype, ir::Sizes(last.dims), nullptr};
       if (iterations > 0) {
         r.data = state_.results[(iterations - 1) & 1][layout_.block_first_out + i].data;
       } else {
-        r.data = ir::Buffer::allocate(static_cast<size_t>(ir::byte_count(r.dtype, r.dims)));
+        r.data = allocate(run_.control.memory, static_cast<size_t>(ir::byte_count(r.dtype, r.dims)),
+                          "a result");
         if (r.data->bytes() != 0) std::memcpy(r.data->data(), last.data, r.data->bytes());
       }
       out.push_back(std::move(r));
@@ -307,7 +307,11 @@ class Executor::BlockRunner {
         (d < s.axis ? s.outer : s.inner) *= static_cast<size_t>(s.whole.dims[d]);
         state_.shapes[i].push_back(s.whole.dims[d]);
       }
-      if (s.outer > 1) state_.slices[i].resize(s.outer * s.inner);
+      const size_t slice = s.outer * s.inner;
+      std::shared_ptr<ir::Buffer>& room = state_.slices[i];
+      if (s.outer > 1 && (room == nullptr || room->bytes() != slice)) {
+        room = allocate(run_.control.memory, slice, "a slice");
+      }
       if (!out.empty() && out[0].length != s.length) {
         fail(NEF_SHAPE_MISMATCH, name(),
              cat(graph_.node_label(node_), ": scan inputs have ", out[0].length, " and ", s.length,
@@ -324,10 +328,10 @@ class Executor::BlockRunner {
     const void* data = from + at * s.inner;
     if (s.outer > 1) {
       for (size_t o = 0; o < s.outer; ++o) {
-        std::memcpy(state_.slices[i].data() + o * s.inner,
+        std::memcpy(static_cast<char*>(state_.slices[i]->data()) + o * s.inner,
                     from + (o * static_cast<size_t>(s.length) + at) * s.inner, s.inner);
       }
-      data = state_.slices[i].data();
+      data = state_.slices[i]->data();
     }
     state_.args[layout_.carried + i] = {s.whole.dtype, state_.shapes[i], data};
   }

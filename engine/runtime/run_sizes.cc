@@ -23,7 +23,7 @@ void Executor::run_alone(const Run& run, uint32_t index) {
     adopt_sizes(run, step, find_sizes(run, index));
   } else {
     std::vector<TensorResult> results = run_blocks(run, index);
-    std::vector<ir::Shape> sizes;
+    std::vector<ir::Sizes> sizes;
     for (const TensorResult& r : results) sizes.emplace_back(r.dims);
     adopt_sizes(run, step, sizes);
     hold(run, step, results);
@@ -33,13 +33,13 @@ void Executor::run_alone(const Run& run, uint32_t index) {
   }
 }
 
-std::vector<ir::Shape> Executor::find_sizes(const Run& run, uint32_t index) const {
+std::vector<ir::Sizes> Executor::find_sizes(const Run& run, uint32_t index) const {
   const Step& step = program_->steps[index];
   return step.prepared != nullptr ? sizes_by_backend(run.frame, index)
                                   : sizes_by_inference(run.frame, step.opens - 1, step);
 }
 
-void Executor::adopt_sizes(const Run& run, const Step& step, std::span<const ir::Shape> sizes) {
+void Executor::adopt_sizes(const Run& run, const Step& step, std::span<const ir::Sizes> sizes) {
   std::vector<int64_t> symbols = symbols_of(sizes, step);
   if (step.opens != 0) open_level(run, step.opens, std::move(symbols));
   // What else follows from the symbols must agree with what was found.
@@ -58,18 +58,18 @@ void Executor::adopt_sizes(const Run& run, const Step& step, std::span<const ir:
   }
 }
 
-std::vector<ir::Shape> Executor::sizes_by_backend(const Frame& frame, uint32_t index) const {
+std::vector<ir::Sizes> Executor::sizes_by_backend(const Frame& frame, uint32_t index) const {
   const Step& step = program_->steps[index];
   const plan::Device& device = *program_->devices[step.device];
   const ir::NodeId root = program_->regions.root(program_->regions.list[step.region]);
-  std::vector<ir::Shape> sizes(program_->graph->output_count(root));
+  std::vector<ir::Sizes> sizes(program_->graph->output_count(root));
   std::vector<int64_t*> out_dims(step.value_count, nullptr);
   const nef_backend_tensor* known = frame.tensors.data() + step.first_value;
   std::vector<nef_backend_tensor> tensors(known, known + step.value_count);
   for (uint32_t i = 0; i < step.value_count; ++i) {
     const ValueId v = program_->step_values[step.first_value + i].value;
     if (program_->graph->producer(v) != root) continue;
-    ir::Shape& shape = sizes[v - program_->graph->first_output(root)];
+    ir::Sizes& shape = sizes[v - program_->graph->first_output(root)];
     shape.rank = static_cast<int32_t>(program_->graph->dims(v).size());
     std::fill(shape.dims, shape.dims + shape.rank, 0);
     out_dims[i] = shape.dims;
@@ -90,44 +90,35 @@ std::vector<ir::Shape> Executor::sizes_by_backend(const Frame& frame, uint32_t i
 namespace {
 
 // What inference may know of a value once it has data; host inputs are in host memory.
+struct OperandStorage {
+  ir::Shape shape;
+  std::vector<ir::Dim> content;
+};
 ir::Operand operand_with_data(nef_dtype dtype, std::span<const int64_t> dims, const void* data,
-                              std::vector<ir::Dim>* storage) {
+                              OperandStorage* storage) {
+  storage->shape = ir::shape_of(dims);
   ir::Operand o;
   o.present = true;
   o.dtype = dtype;
-  o.dims = dims;
+  o.dims = storage->shape;
   const bool small =
       dims.empty() || (dims.size() == 1 && dims[0] <= static_cast<int64_t>(ir::kMaxContent));
   if (data == nullptr || !small) return o;
   o.data = data;
-  if (dtype != NEF_INT64 && dtype != NEF_INT32) return o;
-  const size_t n = dims.empty() ? 1 : static_cast<size_t>(dims[0]);
-  storage->resize(n);
-  for (size_t i = 0; i < n; ++i) {
-    int32_t narrow = 0;
-    if (dtype == NEF_INT64) {
-      std::memcpy(&(*storage)[i], static_cast<const char*>(data) + 8 * i, 8);
-    } else {
-      std::memcpy(&narrow, static_cast<const char*>(data) + 4 * i, 4);
-      (*storage)[i] = narrow;
-    }
-    if (ir::is_expr((*storage)[i])) return o;  // too low to tell apart from an expression
-  }
-  o.has_content = true;
-  o.content = *storage;
+  ir::read_content(o, dims.empty() ? 1 : static_cast<size_t>(dims[0]), &storage->content);
   return o;
 }
 
 }  // namespace
 
 // Shape rules know all they need once host inputs have data.
-std::vector<ir::Shape> Executor::sizes_by_inference(const Frame& frame, Level bound,
+std::vector<ir::Sizes> Executor::sizes_by_inference(const Frame& frame, Level bound,
                                                     const Step& step) const {
   const ir::Graph& graph = *program_->graph;
   const ir::NodeId root = program_->regions.root(program_->regions.list[step.region]);
   const auto inputs = graph.inputs(root);
   std::vector<ir::Operand> operands(inputs.size());
-  std::vector<std::vector<ir::Dim>> storage(inputs.size());
+  std::vector<OperandStorage> storage(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i] == ir::kNone) continue;
     const void* data = nullptr;
@@ -146,19 +137,19 @@ std::vector<ir::Shape> Executor::sizes_by_inference(const Frame& frame, Level bo
   } catch (const Error& e) {
     throw Error(e.code(), e.op(), cat(graph.node_label(root), ": ", e.message()));
   }
-  std::vector<ir::Shape> sizes;
+  std::vector<ir::Sizes> sizes;
   for (const ir::Inferred& r : results) {
-    if (!r.shape.is_static()) {
+    if (!ir::dims_static(r.shape)) {
       fail(NEF_UNSUPPORTED, ir::spec(graph.op(root)).snake,
            cat(graph.node_label(root),
                ": its size cannot be told from its inputs: ", ir::shape_str(r.shape, pool)));
     }
-    sizes.push_back(r.shape);
+    sizes.emplace_back(ir::numbers(r.shape));
   }
   return sizes;
 }
 
-std::vector<int64_t> Executor::symbols_of(std::span<const ir::Shape> sizes,
+std::vector<int64_t> Executor::symbols_of(std::span<const ir::Sizes> sizes,
                                           const Step& step) const {
   const ir::Graph& graph = *program_->graph;
   const ir::NodeId root = program_->regions.root(program_->regions.list[step.region]);
@@ -191,12 +182,15 @@ void Executor::open_level(const Run& run, Level level, std::vector<int64_t> symb
   if (bound == nullptr || bound->before != before || bound->symbols != symbols) {
     bound = later_binding(before, level, std::move(symbols));
     try {
+      run.arenas.add(bound->host_bytes(), "an arena of sizes found in it");
       reserve(frame, level, run.control);
     } catch (const Error&) {
       bound = nullptr;  // its arenas are not there
       throw;
     }
     fill(frame, level);
+  } else {
+    run.arenas.add(bound->host_bytes(), "an arena of sizes found in it");
   }
   for (uint32_t i : patches_[level].made) make_output(run, i, level);
   patch(run, level);

@@ -72,6 +72,19 @@ def cases():
     yield "gqa_step", "GroupQueryAttention", step, 3, gqa
     yield "gqa_step_rotary", "GroupQueryAttention", [*step, cos, sin], 3, {**gqa, "do_rotary": 1}
     yield "gqa_softcap", "GroupQueryAttention", [q, *kv, None, None, *full], 3, {**gqa, "softcap": 2.0, "scale": 0.3}
+    # Behind a row's own past ONNX Runtime gives zeros, NEF what was there.
+    lengths = np.array([3, 6], np.int32)
+    for name, room in (("grows", 6), ("buffer", 9)):
+        ragged = [rand(2, 2, room, 16), rand(2, 2, room, 16)]
+        for cache in ragged:
+            cache[0, :, 3:] = 0
+            cache[1, :, 6:] = 0
+        row = [rand(2, 1, 64), rand(2, 1, 32), rand(2, 1, 32), *ragged, lengths, np.array(7, np.int32)]
+        yield "gqa_ragged_" + name, "GroupQueryAttention", row, 3, gqa
+        rotary = {**gqa, "do_rotary": 1, "rotary_interleaved": 1, "local_window_size": 3}
+        yield f"gqa_ragged_{name}_rotary", "GroupQueryAttention", [*row, cos, sin], 3, rotary
+    bias = [*full, None, None, None, rand(1, 4, 5, 5)]
+    yield "gqa_bias", "GroupQueryAttention", [q, *kv, None, None, *bias], 3, {**gqa, "local_window_size": 3}
     mha = [rand(2, 5, 16), rand(2, 7, 16), rand(2, 7, 16)]
     keep = np.array([[1] * 7, [1] * 4 + [0] * 3], np.int32)
     yield "mha", "MultiHeadAttention", mha, 1, {"num_heads": 2}

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs the conformance suite on the GPUs of this machine and prints a table.
 #
-# usage: ./dev gpu-test [--build | --carry FOLDER] [--rocm | --hip-on-cuda] [--memcheck | --racecheck] [--only REGEX]
+# usage: ./dev gpu-test [--build | --carry FOLDER] [--rocm | --hip-on-cuda] [--memcheck | --racecheck | --gqa] [--only REGEX]
 #
 #   --build          build the test program first (the default where a toolchain is)
 #   --carry FOLDER   make FOLDER, which a GPU machine runs without anything of ours installed:
@@ -12,6 +12,8 @@
 #   --memcheck       under compute-sanitizer's memcheck, one op of each family
 #   --racecheck      under its racecheck: of one op of each family the smallest case of each dtype from
 #                    256 elements on, and one case of each kernel that stands for a whole region
+#   --gqa            nothing but tests of the ONNX importer (Go) on a GPU: GroupQueryAttention in 200 random
+#                    settings against float64, and the checks of rules that hold under a condition
 #   --only REGEX     ops whose name matches (extended regular expression)
 #
 # Every case of tests/conformance in three modes against the reference backend, where the backend
@@ -21,12 +23,12 @@
 set -euo pipefail
 here="$(cd "$(dirname "$0")" && pwd)"
 program="$here/conformance" unit="$here/unit_cuda"
-hip="$here/hip_on_cuda.so" faults="$here"
-carry="" sanitizer="" only="." backend=cuda forward=""
+hip="$here/hip_on_cuda.so" faults="$here" gqa="$here/gqa"
+carry="" sanitizer="" only="." backend=cuda forward="" only_gqa=""
 if [ ! -x "$program" ]; then
   . "$here/lib.sh"
   program="$NEF_RELEASE/conformance" unit="$NEF_RELEASE/unit_cuda"
-  faults="$NEF_RELEASE/tests/plugins" hip="$NEF_RELEASE/tests/plugins/hip_on_cuda.so"
+  gqa="$NEF_RELEASE/gqa" faults="$NEF_RELEASE/tests/plugins" hip="$NEF_RELEASE/tests/plugins/hip_on_cuda.so"
 fi
 fail() { printf 'gpu-test: %s\n' "$1" >&2 && exit 1; }
 while [ $# -gt 0 ]; do
@@ -36,24 +38,33 @@ while [ $# -gt 0 ]; do
     --rocm) backend=rocm && shift ;;
     --hip-on-cuda) backend=rocm forward=1 && shift ;;
     --memcheck | --racecheck) sanitizer="${1#--}" && shift ;;
+    --gqa) only_gqa=1 && shift ;;
     --only) only="${2:?--only needs a regular expression}" && shift 2 ;;
     *) fail "does not know '$1'; see ./dev gpu-test --help" ;;
   esac
 done
 
-# In a checkout: the program is built here.
+# In a checkout: the programs are built here.
 if [ -n "${NEF_ROOT:-}" ]; then
   ensure_cxx
   fetch_sources
   configure release
-  compile release conformance unit_cuda hip_on_cuda fault_cuda fault_nvrtc
+  if [ -n "$only_gqa$carry" ]; then
+    ensure_go
+    compile release nef_archive
+    stage_go_archive
+    (cd "$NEF_ROOT/go/hydra" && go test -c -o "$gqa" ./onnx)
+  fi
+  [ -n "$only_gqa" ] || compile release conformance unit_cuda hip_on_cuda fault_cuda fault_nvrtc
 fi
 if [ -n "$carry" ]; then
+  [ -z "$only_gqa" ] || fail "--carry takes everything along, --gqa is for the machine it is carried to"
   mkdir -p "$carry"
   strip -o "$carry/conformance" "$program"
   strip -o "$carry/unit_cuda" "$unit"
   strip -o "$carry/hip_on_cuda.so" "$hip"
   for library in fault_cuda fault_nvrtc; do strip -o "$carry/$library.so" "$faults/$library.so"; done
+  strip -o "$carry/gqa" "$gqa"
   cp "$0" "$carry/gpu-test"
   chmod +x "$carry/gpu-test"
   echo "made $carry: $(du -sh "$carry" | cut -f1)"
@@ -67,6 +78,17 @@ if [ -n "$forward" ]; then
   export NEF_ROCM_PATH="$logs/hip"
   mkdir "$logs/hip"
   for name in libamdhip64.so.7 libhiprtc.so.7 libhipblaslt.so.1; do cp "$hip" "$logs/hip/$name"; done
+fi
+if [ -n "$only_gqa" ]; then
+  begin=$(date +%s)
+  NEF_GQA_DEVICE=$backend "$gqa" -test.v -test.run '^(TestGroupQueryAttention|TestRulesUnderConditions)$' >"$logs/gqa" 2>&1 || {
+    cat "$logs/gqa" && exit 1
+  }
+  ! grep -qE -- '--- SKIP' "$logs/gqa" || fail "no GPU that the $backend backend can use: $(grep -m 1 -oE 'gqa_test.go:.*' "$logs/gqa")"
+  grep -oE 'GroupQueryAttention on .*' "$logs/gqa"
+  echo "checks of rules: $(grep -cE '^    --- PASS: TestRules' "$logs/gqa") passed"
+  echo "$(($(date +%s) - begin)) s"
+  exit
 fi
 # Kernels are compiled on the way, so processes side by side are that much faster.
 shards=$(($(nproc) < 14 ? $(nproc) : 14))

@@ -119,13 +119,6 @@ Tensor blank(nef_dtype dtype, std::vector<int64_t> dims) {
   return t;
 }
 
-// The elements of an index tensor as dims; false when one is too low to be a dim.
-bool read_content(const Tensor& t, std::vector<ir::Dim>& out) {
-  if (t.dtype != NEF_INT64 && t.dtype != NEF_INT32) return false;
-  for (int64_t i = 0; i < t.count(); ++i) out.push_back(int_at(t, i));
-  return std::none_of(out.begin(), out.end(), ir::is_expr);
-}
-
 }  // namespace
 
 bool is_float(nef_dtype dtype) { return ir::dtype_is_float(dtype) || ir::dtype_is_float8(dtype); }
@@ -233,6 +226,7 @@ std::vector<int32_t> CaseBuilder::node(nef_op op, std::vector<int32_t> inputs,
                                        std::vector<int64_t> attrs, size_t n_outputs,
                                        uint32_t unwanted) {
   std::vector<ir::Operand> operands;
+  std::vector<ir::Shape> shapes(inputs.size());
   std::vector<std::vector<ir::Dim>> contents(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
     ir::Operand o;
@@ -240,11 +234,10 @@ std::vector<int32_t> CaseBuilder::node(nef_op op, std::vector<int32_t> inputs,
       const CaseValue& v = case_.values[static_cast<size_t>(inputs[i])];
       o.present = true;
       o.dtype = v.tensor.dtype;
-      o.dims = v.tensor.dims;
+      o.dims = shapes[i] = ir::shape_of(v.tensor.dims);
       if (v.role == Role::HostInput) {
         o.data = v.tensor.bytes.data();
-        o.has_content = read_content(v.tensor, contents[i]);
-        o.content = contents[i];
+        ir::read_content(o, static_cast<size_t>(v.tensor.count()), &contents[i]);
       }
     }
     operands.push_back(o);
@@ -260,9 +253,9 @@ std::vector<int32_t> CaseBuilder::node(nef_op op, std::vector<int32_t> inputs,
   }
   std::vector<Tensor> outputs;
   for (size_t i = 0; i < results.size(); ++i) {
-    const auto dims = results[i].shape.view();
-    if (!ir::dims_static(dims))
+    if (!ir::dims_static(results[i].shape))
       throw std::logic_error(case_.name + ": the output shape is not known");
+    const auto dims = ir::numbers(results[i].shape);
     if (unwanted >> i & 1u) outputs.push_back({});
     else outputs.push_back({results[i].dtype, {dims.begin(), dims.end()}, {}});
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cases of Attention and RotaryEmbedding.
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "tests/conformance/cases.h"
@@ -107,6 +108,21 @@ void add_many_heads(CaseList& out) {
                        tolerance_for(NEF_BFLOAT16)));
 }
 
+// Queries as a step of a decoder has them, keys and values as they lie in a cache.
+void add_mixed(nef_dtype t, CaseList& out) {
+  for (int64_t queries : {1, 3, 20}) {
+    const Geometry g = {2, 4, 2, queries, 37, 8, 8};
+    const Tensor q = make_qkv(t, g, true).q;
+    const Qkv x = make_qkv(t, g, false);
+    const auto words = attention(g, true).set_int(NEF_ATTENTION_IS_CAUSAL, 1).build();
+    const std::string name = "mixed" + std::to_string(queries);
+    out.push_back(single(name, NEF_OP_ATTENTION, {q, x.k, x.v}, words, tolerance_for(t)));
+    out.push_back(single(name + "_lengths", NEF_OP_ATTENTION,
+                         {q, x.k, x.v, {}, {}, {}, ints({queries + 9, queries})}, words,
+                         tolerance_for(t)));
+  }
+}
+
 void add_past(nef_dtype t, CaseList& out) {
   const Geometry g = {2, 4, 2, 3, 3, 8, 6};
   for (int64_t past : {0, 1, 9}) {
@@ -124,11 +140,25 @@ void add_past(nef_dtype t, CaseList& out) {
   }
   const Qkv x = make_qkv(t, {2, 4, 2, 3, 7, 8, 6}, false);
   for (int64_t causal : {0, 1}) {
-    out.push_back(single(causal ? "lengths_causal" : "lengths", NEF_OP_ATTENTION,
-                         {x.q, x.k, x.v, {}, {}, {}, ints({5, 3})},
-                         attrs(NEF_OP_ATTENTION).set_int(NEF_ATTENTION_IS_CAUSAL, causal).build(),
+    const auto words = attrs(NEF_OP_ATTENTION).set_int(NEF_ATTENTION_IS_CAUSAL, causal).build();
+    const std::string name = causal != 0 ? "lengths_causal" : "lengths";
+    out.push_back(single(name, NEF_OP_ATTENTION, {x.q, x.k, x.v, {}, {}, {}, ints({5, 3})}, words,
                          tolerance_for(t)));
+    // What lies behind the keys of a batch may be anything.
+    const auto spoilt = [&](const Tensor& v) {
+      std::vector<double> numbers;
+      for (int64_t i = 0; i < v.count(); ++i) {
+        numbers.push_back(i / v.dims[3] % 7 < 5 ? float_at(v, i) : std::nan(""));
+      }
+      return values(t, v.dims, numbers);
+    };
+    out.push_back(single(name + "_nan", NEF_OP_ATTENTION,
+                         {x.q, spoilt(x.k), spoilt(x.v), {}, {}, {}, ints({5, 3})}, words,
+                         tolerance_for(t)));
+    out.push_back(single(name + "_beyond", NEF_OP_ATTENTION,
+                         {x.q, x.k, x.v, {}, {}, {}, ints({9, -2})}, words, tolerance_for(t)));
   }
+  add_mixed(t, out);
 }
 
 // The fourth output shows the scores at four stages; the caches in between are not asked for.

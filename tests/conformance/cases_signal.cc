@@ -177,6 +177,24 @@ void add_bit_cast(CaseList& out) {
   }
 }
 
+void add_require(CaseList& out) {
+  const nef_op op = NEF_OP_REQUIRE;
+  const auto words = attrs(op).set_string(NEF_REQUIRE_MESSAGE, "the rule").build();
+  for (nef_dtype t : allowed_dtypes(op)) {
+    for (const Dims& dims : {Dims{67}, Dims{}, Dims{0, 3}}) {
+      const Tensor data = make(t, dims, Fill::Extreme);
+      out.push_back(single("holds_" + dims_name(dims), op,
+                           {data, values(NEF_BOOL, {2, 2}, {1, 1, 1, 1})}, words));
+      out.push_back(
+          single("of_nothing_" + dims_name(dims), op, {data, values(NEF_BOOL, {0}, {})}, words));
+      Case c = single("fails_" + dims_name(dims), op,
+                      {data, values(NEF_BOOL, {2, 2}, {1, 1, 0, 1})}, words);
+      c.expect = NEF_OUT_OF_RANGE;
+      out.push_back(std::move(c));
+    }
+  }
+}
+
 void add_random(nef_op op, CaseList& out) {
   for (nef_dtype t = NEF_FLOAT16; t <= NEF_FLOAT64; ++t) {
     for (int64_t seed : {int64_t{0}, int64_t{-7}}) {
@@ -380,6 +398,7 @@ bool add_signal_cases(nef_op op, CaseList& out) {
     case NEF_OP_TENSOR_SCATTER: add_tensor_scatter(out); return true;
     case NEF_OP_CUMPROD: add_cumprod(out); return true;
     case NEF_OP_BIT_CAST: add_bit_cast(out); return true;
+    case NEF_OP_REQUIRE: add_require(out); return true;
     case NEF_OP_RANDOM_UNIFORM:
     case NEF_OP_RANDOM_NORMAL: add_random(op, out); return true;
     case NEF_OP_BERNOULLI: add_bernoulli(out); return true;

@@ -335,11 +335,21 @@ NEF_API NEF_NODISCARD nef_status* nef_graph_describe(const nef_graph* graph, cha
 
 /* ==== programs ========================================================================= */
 
+/** A flag that one thread sets to stop what another one does. Thread-safe. */
+typedef struct nef_cancel nef_cancel;
+NEF_API NEF_NODISCARD nef_status* nef_cancel_create(nef_cancel** out);
+/** Asks for the stop; it stays asked for. Never blocks. */
+NEF_API void nef_cancel_request(nef_cancel* cancel);
+NEF_API void nef_cancel_release(nef_cancel* cancel);
+
 typedef struct nef_compile_options {
   size_t struct_size;
   nef_precision precision;
   int32_t threads;             /**< most threads a run uses; 0 = all of the pool */
-  uint64_t memory_budget;      /**< bytes of arena a run may take; 0 = no limit */
+  uint64_t memory_budget;      /**< bytes a run may hold at one time, 0 = no limit. On the host:
+                                    arena, outputs, results of blocks, and constants that compiling
+                                    computed (which may take a quarter of it); on each other device:
+                                    arena. Weights, also as kernels pack them, do not count */
   const char* device;          /**< where everything should go: "cpu", "gpu", "reference", "cuda:1";
                                     NULL or "auto" = the planner's choice. Of several GPUs "gpu" is
                                     the first, and the next ones for what it has no room for */
@@ -348,10 +358,14 @@ typedef struct nef_compile_options {
   const char* disabled_passes; /**< comma-separated optimiser passes to leave out; NULL = none */
   const char* batch_symbol;    /**< the dim a run may be split along when device memory is short;
                                     NULL = a symbol named "batch" when there is one */
+  const nef_cancel* cancel;    /**< stops the compile, which then fails with NEF_CANCELLED; read
+                                    only while it goes on; NULL = nothing does */
 } nef_compile_options;
 NEF_API void nef_compile_options_init(nef_compile_options* options, size_t struct_size);
 
-/** Optimises, plans and compiles. NULL options = defaults. */
+/** Optimises, plans and compiles. NULL options = defaults. Constants are computed ahead of runs up
+ * to a bound on time and memory that grows with the graph's own constants; the rest stays for the
+ * run. */
 NEF_API NEF_NODISCARD nef_status* nef_graph_compile(const nef_graph* graph,
                                                     const nef_compile_options* options,
                                                     nef_program** out);

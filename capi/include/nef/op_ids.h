@@ -196,7 +196,8 @@ enum {
   NEF_OP_IF = 176,
   NEF_OP_LOOP = 177,
   NEF_OP_SCAN = 178,
-  NEF_OP_COUNT_ = 179 /**< grows with each release: not for switch or storage */
+  NEF_OP_REQUIRE = 179,
+  NEF_OP_COUNT_ = 180 /**< grows with each release: not for switch or storage */
 };
 
 /** Attributes of ArgMax. */
@@ -792,6 +793,10 @@ enum {
   NEF_SCAN_SCAN_INPUT_DIRECTIONS = 3, /**< ints */
   NEF_SCAN_SCAN_OUTPUT_AXES = 4, /**< ints */
   NEF_SCAN_SCAN_OUTPUT_DIRECTIONS = 5 /**< ints */
+};
+/** Attributes of Require. */
+enum {
+  NEF_REQUIRE_MESSAGE = 0 /**< string */
 };
 
 #endif /* NEF_OP_IDS_H */

@@ -206,12 +206,13 @@ NEF_API void nef_attention_options_init(nef_attention_options* options, size_t s
 
 /**
  * \brief Attention: softmax(q k^T * scale + mask) v. Inputs are [batch, heads, sequence, head
- * size], or [batch, sequence, heads * head size] with q_num_heads and kv_num_heads set; fewer key
- * heads than query heads means grouped queries. scale is 1/sqrt(head size) when absent; softcap >
- * 0 replaces a score s by softcap * tanh(s / softcap). A bool mask keeps where true, any other is
- * added; keys beyond a shorter mask are masked; is_causal hides later positions. A row with
- * everything masked gives 0. past_key and past_value are put before k and v, and come out as
- * present_key and present_value; nonpad_kv_seqlen [batch] is the number of valid keys.
+ * size], or [batch, sequence, heads * head size] with q_num_heads and kv_num_heads set; q may
+ * have the one form, k and v the other. Fewer key heads than query heads means grouped queries.
+ * scale is 1/sqrt(head size) when absent; softcap > 0 replaces a score s by softcap * tanh(s /
+ * softcap). A bool mask keeps where true, any other is added; keys beyond a shorter mask are
+ * masked; is_causal hides later positions. A row with everything masked gives 0. past_key and
+ * past_value are put before k and v, and come out as present_key and present_value;
+ * nonpad_kv_seqlen [batch] is the number of valid keys.
  *
  * \param q float16, bfloat16, float32 or float64
  * \param k float16, bfloat16, float32 or float64
@@ -3303,6 +3304,23 @@ NEF_API NEF_NODISCARD nef_status* nef_tf_idf_vectorizer(
     size_t n_ngram_counts, const int64_t* ngram_indexes, size_t n_ngram_indexes,
     const int64_t* pool_int64s, size_t n_pool_int64s,
     const nef_tf_idf_vectorizer_options* options, nef_tensor** out_y);
+
+/**
+ * \brief Require: data unchanged. The run fails with NEF_OUT_OF_RANGE and the message when an
+ * element of condition, of any shape, is false. Nobody checks what nobody needs: use the output
+ * in the place of data.
+ *
+ * \param data any dtype
+ * \param condition bool
+ * \param message text
+ * \param[out] out_output the dtype of data
+ * \return NULL, or a status: NEF_INVALID_ARGUMENT, NEF_SHAPE_MISMATCH, NEF_DTYPE_MISMATCH or
+ * NEF_OUT_OF_MEMORY.
+ * Safe to call from any thread. The caller releases what it is given with nef_tensor_release.
+ */
+NEF_API NEF_NODISCARD nef_status* nef_require(
+    const nef_tensor* data, const nef_tensor* condition, const char* message,
+    nef_tensor** out_output);
 
 #ifdef __cplusplus
 }

@@ -3,7 +3,9 @@
 package onnx
 
 import (
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	nef "github.com/Hexa08/NEF"
@@ -295,3 +297,33 @@ func (c *call) weigh(outs []item) {
 		}
 	}
 }
+
+// require is x behind a check of the run: where the condition, which only a run knows, is not true
+// everywhere, the run fails and names the op and what it wants. Nothing is left of a condition that
+// is known.
+func (c *call) require(x, condition *nef.Value, rule string, args ...any) (*nef.Value, error) {
+	text := opLabel(c.node) + ": " + fmt.Sprintf(rule, args...)
+	holds, ok := nef.Cast(condition, nef.Int64).KnownInts()
+	if !ok {
+		holds, ok = known[int64](c, nef.Cast(condition, nef.Int64))
+	}
+	if ok {
+		if slices.Contains(holds, 0) {
+			return nil, &nef.Error{Code: nef.CodeOutOfRange, Op: "onnx", Msg: text}
+		}
+		return x, nil
+	}
+	return nef.Require(x, condition, text), nil
+}
+
+// inputName is how the file calls an input, for messages.
+func (c *call) inputName(i int) string {
+	name := c.node.inputs[i]
+	if len(name) > maxShownName {
+		name = name[:maxShownName] + "..."
+	}
+	return strconv.Quote(name)
+}
+
+// maxShownName is how much of a name a message shows.
+const maxShownName = 64

@@ -37,6 +37,13 @@ func FuzzImport(f *testing.F) {
 		initializers: []message{int64s("w", []int64{1}, -1)},
 		inputs:       []message{value("x", 1, "n", 4)}, outputs: []message{value("c", 1), value("b", 1)},
 	})))
+	for i := range 12 {
+		m, _ := newGQACase(i).model()
+		f.Add(m)
+	}
+	for _, r := range rules() {
+		f.Add([]byte(r.model))
+	}
 	for _, set := range []string{"node", "simple"} {
 		paths, err := filepath.Glob("/usr/share/libonnx-testdata/data/" + set + "/*/model.onnx")
 		if err != nil {

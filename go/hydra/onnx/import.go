@@ -84,7 +84,11 @@ type builder struct {
 	symbols map[string]bool     // used in Dims
 	heavy   map[*nef.Value]bool // constants that are not computed while importing
 	// wholes are the integers of which floats were made.
-	wholes map[*nef.Value]*nef.Value
+	wholes  map[*nef.Value]*nef.Value
+	gqaRows map[gqaKey]*gqaRows
+	// rotations are rows of the tables of rotary embeddings.
+	rotations map[rotationKey][2]*nef.Value
+	masks     map[maskKey]*nef.Value // that were checked
 }
 
 // Graph builds the model's graph. It fails with an [*UnsupportedError] before any work when an op
@@ -100,7 +104,10 @@ func (m *Model) Graph(opts ...Options) (g *nef.Graph, err error) {
 		if err := m.Check(); err != nil {
 			return err
 		}
-		b := &builder{m: m, o: o, most: m.mostNodes(), symbols: map[string]bool{}, heavy: map[*nef.Value]bool{}, wholes: map[*nef.Value]*nef.Value{}}
+		b := &builder{
+			m: m, o: o, most: m.mostNodes(), symbols: map[string]bool{}, heavy: map[*nef.Value]bool{}, wholes: map[*nef.Value]*nef.Value{},
+			gqaRows: map[gqaKey]*gqaRows{}, rotations: map[rotationKey][2]*nef.Value{}, masks: map[maskKey]*nef.Value{},
+		}
 		g, err = b.graph()
 		return err
 	})

@@ -177,7 +177,18 @@ func rangeOp(c *call) ([]item, error) {
 			return c.emit("Range", in...)
 		}
 	}
-	return items(nef.Cast(nef.Range(whole[0], whole[1], whole[2]), dtype)), nil
+	// Larger whole numbers are rounded when they become floats.
+	most := int64(1) << 24
+	if dtype == nef.Float64 {
+		most = 1 << 53
+	}
+	exact := nef.Scalar(true)
+	for _, v := range whole {
+		exact = nef.And(exact, nef.LessOrEqual(nef.Abs(v), nef.Scalar(most)))
+	}
+	y := nef.Cast(nef.Range(whole[0], whole[1], whole[2]), dtype)
+	y, err := c.require(y, exact, "start, limit and delta, whole numbers as %v, must lie within %d of 0", dtype, most)
+	return items(y), err
 }
 
 // halfRange counts in float32, in which sizes are followed, and rounds once.
@@ -230,9 +241,9 @@ func dropout(c *call) ([]item, error) {
 	c.ignore("ratio", "seed", "is_test", "consumed_inputs")
 	if training := c.x(2); training != nil {
 		on, ok := known[bool](c, training)
-		if !ok || on[0] {
+		if !ok || len(on) != 1 || on[0] {
 			ratio, fixed := known[float32](c, c.x(1))
-			if c.x(1) == nil || !fixed || ratio[0] != 0 {
+			if c.x(1) == nil || !fixed || len(ratio) != 1 || ratio[0] != 0 {
 				return nil, unsupported("Dropout in training mode draws random numbers; export the model for inference")
 			}
 		}
@@ -642,6 +653,15 @@ func causalConvWithState(c *call) ([]item, error) {
 	if past == nil {
 		size := nef.Concat([]*nef.Value{dimOf(x, 0), dimOf(x, 1), ints(kernel - 1)}, 0)
 		past = expand(scalar(x.DType(), 0), size)
+	} else {
+		if past.Rank() != 3 {
+			return nil, invalid("past_state has %d dims, want 3", past.Rank())
+		}
+		fits := nef.Equal(dimOf(past, 2), ints(kernel-1))
+		var err error
+		if past, err = c.require(past, fits, "input 3, past_state (%s), must have %d steps", c.inputName(3), kernel-1); err != nil {
+			return nil, err
+		}
 	}
 	all := nef.Concat([]*nef.Value{past, x}, 2)
 	y := nef.Conv(all, w, c.x(2), nef.ConvOptions{Group: channels})

@@ -12,7 +12,10 @@ func negativeLogLikelihood(c *call) ([]item, error) {
 		return nil, err
 	}
 	loss, err := c.likelihoodLoss(c.x(0))
-	return items(loss), err
+	if err != nil {
+		return nil, err
+	}
+	return items(loss), nil
 }
 
 // softmaxCrossEntropy is that loss of scores; its second output are the log probabilities.
@@ -43,6 +46,12 @@ func (c *call) likelihoodLoss(logs *nef.Value) (*nef.Value, error) {
 	if ignored != nil {
 		class = nef.Where(ignored, scalar(target.DType(), 0), target)
 	}
+	// Places from the end, which indices may be, are no classes.
+	classes := nef.Reshape(nef.Cast(dimOf(logs, 1), target.DType()), []int{})
+	inside := nef.And(nef.GreaterOrEqual(class, scalar(target.DType(), 0)), nef.Less(class, classes))
+	if class, err = c.require(class, inside, "input 1, target (%s), must be a class of input 0, or ignore_index", c.inputName(1)); err != nil {
+		return nil, err
+	}
 	loss := nef.Neg(nef.Squeeze(nef.GatherElements(logs, nef.Unsqueeze(class, []int{1}), 1), []int{1}))
 	weight := expand(scalar(dtype, 1), nef.ShapeOf(target))
 	if w := c.x(2); w != nil {
@@ -52,6 +61,10 @@ func (c *call) likelihoodLoss(logs *nef.Value) (*nef.Value, error) {
 		weight = nef.Where(ignored, scalar(dtype, 0), weight)
 	}
 	loss = loss.Mul(weight)
+	if ignored != nil {
+		// Where the loss of class 0 is infinite, a weight of 0 would leave NaN.
+		loss = nef.Where(ignored, scalar(dtype, 0), loss)
+	}
 	switch reduction {
 	case "none":
 		return loss, nil

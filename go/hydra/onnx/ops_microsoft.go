@@ -3,6 +3,8 @@
 package onnx
 
 import (
+	"math"
+
 	nef "github.com/Hexa08/NEF"
 )
 
@@ -161,6 +163,24 @@ func simplifiedLayerNormalization(c *call) ([]item, error) {
 	return c.emit("RMSNormalization", c.x(0), c.x(1))
 }
 
+// single is input i, which must have one element, as a vector.
+func (c *call) single(i int) (*nef.Value, error) {
+	v := c.x(i)
+	if v.Rank() > 1 {
+		return nil, invalid("input %d (%s) has %d dims, want one element", i, c.inputName(i), v.Rank())
+	}
+	if v.Rank() == 1 && v.Shape()[0] != 1 {
+		var err error
+		one := nef.Equal(dimOf(v, 0), ints(1))
+		if v, err = c.require(v, one, "input %d (%s) must have one element", i, c.inputName(i)); err != nil {
+			return nil, err
+		}
+		// A Reshape would say first that sizes differ.
+		v = nef.Gather(v, nef.Scalar(int64(0)), 0)
+	}
+	return nef.Reshape(v, []int{1}), nil
+}
+
 // positions are start[b] + 0, 1, ... for each of the sequence's elements: [batch, sequence]. Start
 // is [batch, 1] or [1].
 func positions(start, batch, sequence *nef.Value) *nef.Value {
@@ -189,10 +209,16 @@ func rotaryEmbedding(c *call) ([]item, error) {
 		return nil, err
 	}
 	x, ids, cos, sin := c.x(0), c.x(1), c.x(2), c.x(3)
+	if cos.Rank() != 2 || sin.Rank() != 2 {
+		return nil, invalid("cos_cache has %d dims, sin_cache %d, want 2", cos.Rank(), sin.Rank())
+	}
 	if ids.Rank() == 1 {
 		axis := 1
 		if x.Rank() == 4 {
 			axis = 2
+		}
+		if ids, err = c.single(1); err != nil {
+			return nil, err
 		}
 		ids = positions(ids, dimOf(x, 0), dimOf(x, axis))
 	}
@@ -210,7 +236,27 @@ func rotaryEmbedding(c *call) ([]item, error) {
 		}
 		attrs["num_heads"] = heads
 	}
-	return items(nef.Call("RotaryEmbedding", []*nef.Value{x, cos, sin, ids}, attrs, 1)[0]), nil
+	cosines, sines := c.rotations(cos, sin, ids)
+	return items(nef.Call("RotaryEmbedding", []*nef.Value{x, cosines, sines}, attrs, 1)[0]), nil
+}
+
+// rotationKey is what rotations hang on.
+type rotationKey struct {
+	scope         *scope
+	cos, sin, ids *nef.Value
+}
+
+// rotations are the rows of the tables at these positions, [batch, sequence, size / 2]. All layers
+// that turn by the same ones look them up once.
+func (c *call) rotations(cos, sin, ids *nef.Value) (cosines, sines *nef.Value) {
+	b := c.scope.builder
+	key := rotationKey{c.scope, cos, sin, ids}
+	rows, ok := b.rotations[key]
+	if !ok {
+		rows = [2]*nef.Value{nef.Gather(cos, ids, 0), nef.Gather(sin, ids, 0)}
+		b.rotations[key] = rows
+	}
+	return rows[0], rows[1]
 }
 
 // attentionAttrs are those that GroupQueryAttention and MultiHeadAttention share.
@@ -266,109 +312,6 @@ func (c *call) absent(inputs ...int) error {
 	return nil
 }
 
-// groupQueryAttention takes what is new after what is past, which holds where all sequences of the
-// batch have the same past, or none; a prompt may be padded on the right.
-func groupQueryAttention(c *call) ([]item, error) {
-	if err := c.need(1); err != nil {
-		return nil, err
-	}
-	if err := c.absent(11, 12, 13); err != nil {
-		return nil, err
-	}
-	if c.x(5) == nil {
-		return nil, invalid("input 5, seqlens_k, is missing")
-	}
-	if err := c.zeroInts("smooth_softmax", "qk_output"); err != nil {
-		return nil, err
-	}
-	a, err := c.attentionAttrs()
-	if err != nil {
-		return nil, err
-	}
-	q, k, v := c.x(0), c.x(1), c.x(2)
-	if k == nil {
-		if q, k, v, err = unpackHeads(q, a); err != nil {
-			return nil, err
-		}
-	}
-	batch, sequence := dimOf(q, 0), dimOf(q, 1)
-	last := nef.Unsqueeze(nef.Cast(nef.Reshape(c.x(5), []int{-1}), nef.Int64), []int{1}) // [batch 1]
-	if q, k, err = c.rotate(q, k, a, last, batch, sequence); err != nil {
-		return nil, err
-	}
-	mask, err := c.keyMask(last, sequence, k)
-	if err != nil {
-		return nil, err
-	}
-	if bias := c.x(10); bias != nil {
-		mask = nef.Where(mask, bias, scalar(bias.DType(), -1e9))
-	}
-	a.attrs["is_causal"] = 1
-	in := []*nef.Value{q, k, v, mask, c.x(3), c.x(4)}
-	return items(nef.Call("Attention", in, a.attrs, max(1, c.wanted()))...), nil
-}
-
-// unpackHeads splits queries, keys and values that lie behind each other in the last axis.
-func unpackHeads(x *nef.Value, a attentionAttrs) (q, k, v *nef.Value, err error) {
-	width := x.Shape()[x.Rank()-1]
-	all := a.heads + 2*a.kvHeads
-	if width < 1 || width%all != 0 {
-		return nil, nil, nil, invalid("packed queries, keys and values have width %d, want a multiple of %d heads", width, all)
-	}
-	size := width / all
-	parts := nef.Split(x, []int{a.heads * size, a.kvHeads * size, a.kvHeads * size}, x.Rank()-1, 0)
-	return parts[0], parts[1], parts[2], nil
-}
-
-// rotate applies the rotary embedding to queries and keys if the node asks for it.
-func (c *call) rotate(q, k *nef.Value, a attentionAttrs, last, batch, sequence *nef.Value) (*nef.Value, *nef.Value, error) {
-	rotary, err := c.int("do_rotary", 0)
-	if err != nil {
-		return nil, nil, err
-	}
-	interleaved, err := c.int("rotary_interleaved", 0)
-	if err != nil || rotary == 0 {
-		return q, k, err
-	}
-	cos, sin := c.x(7), c.x(8)
-	if cos == nil || sin == nil {
-		return nil, nil, invalid("do_rotary without the tables cos_cache and sin_cache")
-	}
-	ids := c.x(9)
-	if ids == nil {
-		// A padded prompt is longer than its sequence: it begins at 0.
-		start := nef.Max(last.Add(nef.Scalar(int64(1))).Sub(sequence), nef.Scalar(int64(0)))
-		ids = positions(start, batch, sequence)
-	}
-	turn := func(x *nef.Value, heads int) *nef.Value {
-		return nef.Call("RotaryEmbedding", []*nef.Value{x, cos, sin, ids}, nef.Attrs{"num_heads": heads, "interleaved": interleaved}, 1)[0]
-	}
-	return turn(q, a.heads), turn(k, a.kvHeads), nil
-}
-
-// keyMask is true where a key is part of its sequence and of the query's window: [batch 1 S T].
-func (c *call) keyMask(last, sequence, k *nef.Value) (*nef.Value, error) {
-	window, err := c.int("local_window_size", -1)
-	if err != nil {
-		return nil, err
-	}
-	past := ints(0)
-	if p := c.x(3); p != nil {
-		past = dimOf(p, 2)
-	}
-	total := past.Add(dimOf(k, 1))
-	one, zero := nef.Scalar(int64(1)), nef.Scalar(int64(0))
-	keys := nef.Range(zero, nef.Reshape(total, []int{}), one)
-	mask := nef.LessOrEqual(keys, last) // [batch T]
-	mask = nef.Unsqueeze(mask, []int{1, 2})
-	if window > 0 {
-		queries := nef.Unsqueeze(nef.Range(zero, nef.Reshape(sequence, []int{}), one).Add(past), []int{1})
-		near := nef.Greater(keys, queries.Sub(nef.Scalar(int64(window))))
-		mask = nef.And(mask, nef.Unsqueeze(near, []int{0, 1}))
-	}
-	return mask, nil
-}
-
 // multiHeadAttention takes queries, keys and values of [batch, sequence, heads * size].
 func multiHeadAttention(c *call) ([]item, error) {
 	if err := c.need(3); err != nil {
@@ -402,19 +345,56 @@ func multiHeadAttention(c *call) ([]item, error) {
 		q, k, v = q.Add(parts[0]), k.Add(parts[1]), v.Add(parts[2])
 	}
 	mask := c.x(5)
+	if mask != nil && mask.Rank() > 0 && mask.Shape()[mask.Rank()-1] != 1 {
+		if mask, err = c.columnForEachKey(5, "attention_bias", k); err != nil {
+			return nil, err
+		}
+	}
 	if padding := c.x(4); padding != nil {
 		if padding.Rank() != 2 {
 			return nil, unsupported("MultiHeadAttention with a key_padding_mask of %d dims", padding.Rank())
 		}
+		if padding, err = c.columnForEachKey(4, "key_padding_mask", k); err != nil {
+			return nil, err
+		}
 		keep := nef.Unsqueeze(nef.Cast(padding, nef.Bool), []int{1, 2})
 		if mask != nil {
-			mask = nef.Where(keep, mask, scalar(mask.DType(), -1e9))
+			mask = nef.Where(keep, mask, scalar(mask.DType(), math.Inf(-1)))
 		} else {
 			mask = keep
 		}
 	}
 	a.attrs["is_causal"] = causal
 	return items(nef.Call("Attention", []*nef.Value{q, k, v, mask, c.x(6), c.x(7)}, a.attrs, max(1, c.wanted()))...), nil
+}
+
+// maskKey is what the check of a mask hangs on; dims are text.
+type maskKey struct {
+	scope     *scope
+	mask      *nef.Value
+	new, past string
+}
+
+// columnForEachKey is input i, a mask, which must have as many columns as there are keys: those of the
+// past, if there are any, and k. Layers that share it check it once.
+func (c *call) columnForEachKey(i int, name string, k *nef.Value) (*nef.Value, error) {
+	mask, past := c.x(i), c.x(6)
+	key := maskKey{scope: c.scope, mask: mask, new: dimText(k, 1)}
+	keys := dimOf(k, 1)
+	if past != nil {
+		keys = keys.Add(dimOf(past, 2))
+		key.past = dimText(past, 2)
+	}
+	checked := c.scope.builder.masks
+	if v := checked[key]; v != nil {
+		return v, nil
+	}
+	fits := nef.Equal(dimOf(mask, mask.Rank()-1), keys)
+	v, err := c.require(mask, fits, "input %d, %s (%s), must have a column for each key, those of the past included", i, name, c.inputName(i))
+	if err == nil && !isLate(key.new+key.past) {
+		checked[key] = v
+	}
+	return v, err
 }
 
 // matMulNBits takes weights of 2, 4 or 8 bits in blocks.
@@ -457,7 +437,11 @@ func matMulIntegerToFloat(c *call) ([]item, error) {
 	if err := c.need(4); err != nil {
 		return nil, err
 	}
-	return items(integerToFloat(c.x(0), c.x(1), c.x(2), c.x(3), c.x(4), c.x(5), c.x(6))), nil
+	scale, err := c.single(2)
+	if err != nil {
+		return nil, err
+	}
+	return items(integerToFloat(c.x(0), c.x(1), scale, c.x(3), c.x(4), c.x(5), c.x(6))), nil
 }
 
 func dynamicQuantizeMatMul(c *call) ([]item, error) {

@@ -62,26 +62,30 @@ func (c *call) windowMask(in []*nef.Value, left, right int) *nef.Value {
 	if mask == nil {
 		return near
 	}
-	mask = padLast(mask, keys)
+	mask, there := spreadLast(mask, keys, key)
+	if there != nil {
+		near = nef.And(near, there)
+	}
 	if mask.DType() == nef.Bool {
 		return nef.And(mask, near)
 	}
 	return nef.Where(near, mask, scalar(mask.DType(), math.Inf(-1)))
 }
 
-// padLast masks the keys that a mask is too short for.
-func padLast(mask, keys *nef.Value) *nef.Value {
+// spreadLast is a mask with a column for each key, and which of them it has: one column stands for
+// all keys, what a shorter mask lacks is masked. The last is nil where it has all.
+func spreadLast(mask, keys, key *nef.Value) (spread, there *nef.Value) {
 	last := mask.Rank() - 1
-	missing := keys.Sub(dimOf(mask, last))
-	if known, ok := missing.KnownInts(); ok && known[0] == 0 || mask.Shape()[last] == 1 {
-		return mask
+	if last < 0 || mask.Shape()[last] == 1 {
+		return mask, nil
 	}
-	fill := scalar(mask.DType(), math.Inf(-1))
-	if mask.DType() == nef.Bool {
-		fill = nef.Scalar(false)
+	columns := dimOf(mask, last)
+	if missing, ok := keys.Sub(columns).KnownInts(); ok && len(missing) == 1 && missing[0] == 0 {
+		return mask, nil
 	}
-	pads := nef.Concat([]*nef.Value{ints(0), missing}, 0)
-	return nef.Call("Pad", []*nef.Value{mask, pads, fill, ints(last)}, nil, 1)[0]
+	one := nef.Scalar(int64(1))
+	there = nef.Or(nef.Less(key, columns), nef.Equal(columns, one))
+	return nef.Gather(mask, nef.Min(key, columns.Sub(one)), last), there
 }
 
 // unsigned are the unsigned dtypes of the signed ones.

@@ -195,6 +195,9 @@ func (c *call) splitSizes(x *nef.Value, axis int) ([]int, error) {
 			}
 			return sizes, nil
 		}
+		if len(data) != 1 {
+			return nil, invalid("input 1 has shape %v, want a scalar or a vector", split.Shape())
+		}
 		size = data[0]
 	}
 	shape := x.Shape()

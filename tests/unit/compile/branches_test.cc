@@ -51,7 +51,7 @@ class Branch : public ::testing::Test {
   void TearDown() override { ::unsetenv("NEF_GPU_STREAMS"); }
 
   ValueId input(int64_t n = 1000) {
-    const Dim dims[1] = {n};
+    const Dim dims[1] = {Dim::of(n)};
     return graph.add_input("x" + std::to_string(graph.graph_inputs().size()), NEF_FLOAT32, dims);
   }
   // `n` steps one behind the other, like no other chain: an addition, then sums, as nothing fuses

@@ -115,7 +115,7 @@ TEST(RegionKey, NamesAllThatAKernelDependsOn) {
   for (int64_t rows : {2, 3}) {
     // Literals that shape the op are part of it.
     ir::Graph graph;
-    const ir::Dim dims[] = {rows * 6};
+    const ir::Dim dims[] = {ir::Dim::of(rows * 6)};
     const ValueId x = graph.add_input("x", NEF_FLOAT32, dims);
     const int64_t shape[] = {-1, rows};
     build::Builder builder(graph);

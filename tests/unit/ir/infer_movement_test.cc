@@ -28,7 +28,8 @@ const std::vector<InferCase> kReshape = register_cases({
     {"Reshape", "", "i64[2]={B S}, i64[2]={1 2}", "i64[1 2]"},
     {"Reshape", "", "i64[]={B}, i64[1]={1}", "i64[1]={B}"},
     {"Reshape", "", "f32[2 3], i64[2]", "f32[? ?]"},
-    {"Reshape", "", "f32[B 3], i64[1]", "f32[3*B]"},
+    {"Reshape", "", "f32[B 3], i64[1]", "f32[?]"},
+    {"Reshape", "", "f32[6], i64[1]={-9223372036854775000}", "!out_of_range too low for a size"},
     {"Reshape", "", "f32[2 3], i64[x]",
      "!unsupported the rank of the result depends on input shape"},
     {"Reshape", "", "f32[2 3], i64[2]={4 2}",
@@ -64,6 +65,8 @@ const std::vector<InferCase> kReshape = register_cases({
     {"Squeeze", "", "f32[1 3], i64[1]={1}", "!shape_mismatch a squeezed dim is not 1"},
     {"Squeeze", "", "f32[1 3], i64[2]={0 -2}", "!invalid_argument given twice"},
     {"Squeeze", "", "f32[1 3 1], i64[1]", "f32[? ?]"},
+    {"Squeeze", "", "f32[1 1], i64[2]", "f32[]"},
+    {"Squeeze", "", "f32[1 3], i64[2]", "!shape_mismatch a squeezed dim is not 1"},
     {"Unsqueeze", "", "f32[B S], i64[2]={0 -1}", "f32[1 B S 1]"},
     {"Unsqueeze", "", "i64[]={B}, i64[1]={0}", "i64[1]={B}"},
     {"Unsqueeze", "", "f32[3], i64[2]={0 -3}", "!invalid_argument given twice"},
@@ -77,6 +80,7 @@ const std::vector<InferCase> kReshape = register_cases({
     {"Expand", "", "f32[1], i64[1]={-1}", "!invalid_argument negative"},
     {"Expand", "", "f32[3 1], i64[3]", "f32[? 3 ?]"},
     {"Expand", "", "f32[2 3 1], i64[1]", "f32[2 3 ?]"},
+    {"Expand", "", "f32[2 3], i64[1]", "f32[2 ?]"},
 });
 
 const std::vector<InferCase> kMove = register_cases({

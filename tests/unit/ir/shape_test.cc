@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <functional>
 #include <random>
 #include <vector>
 
@@ -13,18 +15,21 @@
 namespace nef::ir {
 namespace {
 
-nef_code count_code(std::vector<int64_t> dims) {
+nef_code code_of(const std::function<void()>& f) {
   try {
-    element_count(dims);
+    f();
   } catch (const Error& e) {
     return e.code();
   }
   return NEF_OK;
 }
+nef_code count_code(const std::vector<int64_t>& dims) {
+  return code_of([&] { element_count(dims); });
+}
 
 TEST(Shape, HoldsUpToTheLimit) {
   Shape s;
-  for (int i = 0; i < NEF_MAX_RANK; ++i) s.push(i);
+  for (int i = 0; i < NEF_MAX_RANK; ++i) s.push(Dim::of(i));
   EXPECT_EQ(s.rank, NEF_MAX_RANK);
   EXPECT_THROW(s.push(1), Error);
   EXPECT_THROW(Shape(std::vector<Dim>(NEF_MAX_RANK + 1, 1)), Error);
@@ -39,10 +44,26 @@ TEST(Shape, Text) {
   EXPECT_EQ(shape_str(Shape{2, 3}, pool), "[2 3]");
   EXPECT_EQ(shape_str(Shape{pool.symbol("batch"), pool.mul(pool.symbol("seq"), 2), 384}, pool),
             "[batch 2*seq 384]");
+  EXPECT_EQ(shape_str(Sizes{2, 3}), "[2 3]");
+}
+
+// One way in and one way out for sizes of tensors.
+TEST(Shape, SizesAndBack) {
+  const Sizes sizes{2, 0, INT64_MAX};
+  const Shape shape = shape_of(sizes);
+  EXPECT_TRUE(std::ranges::equal(numbers(shape), sizes.view()));
+  EXPECT_EQ(code_of([] { shape_of(Sizes{2, INT64_MIN}); }), NEF_LIMIT_EXCEEDED);
+  EXPECT_EQ(code_of([] { shape_of(Sizes{2, INT64_MIN + INT32_MAX}); }), NEF_LIMIT_EXCEEDED);
+  EXPECT_EQ(code_of([] { shape_of(std::vector<int64_t>(NEF_MAX_RANK + 1, 1)); }),
+            NEF_LIMIT_EXCEEDED);
+  DimPool pool;
+  const Shape symbolic{2, pool.symbol("n")};
+  EXPECT_EQ(code_of([&] { (void)numbers(symbolic); }), NEF_INTERNAL);
+  EXPECT_EQ(code_of([&] { (void)symbolic[1].number(); }), NEF_INTERNAL);
 }
 
 TEST(Shape, CountsAreChecked) {
-  EXPECT_EQ(element_count({}), 1);
+  EXPECT_EQ(element_count(Shape{}), 1);
   EXPECT_EQ(element_count(Shape{2, 3, 4}), 24);
   EXPECT_EQ(element_count(Shape{INT64_MAX, INT64_MAX, 0}), 0);
   EXPECT_EQ(element_count(Shape{0, INT64_MAX, 2}), 0);
@@ -71,7 +92,7 @@ TEST(ShapeTable, EqualShapesHaveEqualIds) {
   std::vector<ShapeId> ids;
   for (int i = 0; i < 5000; ++i) {
     std::vector<Dim> dims(random() % 5);
-    for (Dim& d : dims) d = static_cast<Dim>(random() % 9);
+    for (Dim& d : dims) d = Dim::of(static_cast<int64_t>(random() % 9));
     shapes.push_back(dims);
     ids.push_back(table.intern(dims));
     EXPECT_EQ(table.intern(table.dims(ids.back())), ids.back());

@@ -19,10 +19,10 @@ class Chains : public ::testing::Test {
   ValueId constant(std::vector<int64_t> dims) {
     auto buffer = ir::Buffer::allocate(static_cast<size_t>(ir::byte_count(NEF_FLOAT32, dims)));
     std::memset(buffer->data(), 0, buffer->bytes());
-    return graph.add_constant(NEF_FLOAT32, dims, buffer);
+    return graph.add_constant(NEF_FLOAT32, ir::shape_of(dims), buffer);
   }
   ValueId input(std::vector<int64_t> dims) {
-    return graph.add_input("x" + std::to_string(inputs_++), NEF_FLOAT32, dims);
+    return graph.add_input("x" + std::to_string(inputs_++), NEF_FLOAT32, ir::shape_of(dims));
   }
   ValueId op(nef_op op, std::vector<ValueId> in) {
     return builder.value(op, in, ir::AttrBuilder(op).build());
@@ -76,7 +76,7 @@ TEST_F(Chains, ProductsOfDifferentOperandsAreNotJoined) {
 
 TEST_F(Chains, AProductOfTwoScaledFloat8IsOne) {
   const auto scaled = [&](std::string name, nef_dtype dtype) {
-    const ValueId x = graph.add_input(name, dtype, std::vector<int64_t>{16, 16});
+    const ValueId x = graph.add_input(name, dtype, ir::Shape{16, 16});
     return op(NEF_OP_DEQUANTIZE_LINEAR, {x, input({})});
   };
   const ValueId a = scaled("a", NEF_FLOAT8_E4M3FN);

@@ -21,7 +21,7 @@ class Fold : public ::testing::Test {
   ValueId zeros(std::vector<int64_t> dims) {
     auto buffer = ir::Buffer::allocate(static_cast<size_t>(ir::byte_count(NEF_FLOAT32, dims)));
     std::memset(buffer->data(), 0, buffer->bytes());
-    return graph.add_constant(NEF_FLOAT32, dims, buffer);
+    return graph.add_constant(NEF_FLOAT32, ir::shape_of(dims), buffer);
   }
   void optimise() {
     optimize::Options options;
@@ -49,7 +49,7 @@ TEST_F(Fold, AReshapedConstantKeepsItsMemory) {
 // A copy would live as long as the program, beside what the kernel packs.
 TEST_F(Fold, TransposedWeightsKeepTheirMemory) {
   const int64_t dims[2] = {4, 256};
-  const ValueId w = zeros({512, 256}), x = graph.add_input("x", NEF_FLOAT32, dims);
+  const ValueId w = zeros({512, 256}), x = graph.add_input("x", NEF_FLOAT32, ir::shape_of(dims));
   const void* data = graph.constant_data(w)->data();
   const ValueId t =
       builder.value(NEF_OP_TRANSPOSE, {&w, 1}, ir::AttrBuilder(NEF_OP_TRANSPOSE).build());
@@ -59,6 +59,24 @@ TEST_F(Fold, TransposedWeightsKeepTheirMemory) {
   ASSERT_EQ(graph.node_count(), 1u);
   ASSERT_EQ(graph.op(0), NEF_OP_FUSED_MATMUL);
   EXPECT_EQ(graph.constant_data(graph.inputs(0)[1])->data(), data);
+}
+
+// A check of constants that holds is gone, one that does not is left to fail the run.
+TEST_F(Fold, AFailingCheckStays) {
+  const int64_t kNumbers[2] = {3, 4};
+  const ValueId data = builder.ints(kNumbers);
+  const auto attrs =
+      ir::AttrBuilder(NEF_OP_REQUIRE).set_string(NEF_REQUIRE_MESSAGE, "less than 5").build();
+  for (int64_t most : {5, 4}) {
+    const ValueId compared[2] = {data, builder.int_scalar(most)};
+    const ValueId in[2] = {data, builder.value(NEF_OP_LESS, compared)};
+    graph.add_output("y" + std::to_string(most), builder.value(NEF_OP_REQUIRE, in, attrs));
+  }
+  optimise();
+  ASSERT_EQ(graph.node_count(), 1u);
+  EXPECT_EQ(graph.op(0), NEF_OP_REQUIRE);
+  EXPECT_TRUE(graph.is_constant(graph.graph_outputs()[0]));
+  EXPECT_FALSE(graph.is_constant(graph.graph_outputs()[1]));
 }
 
 // The most results of folding that are there at once.

@@ -24,13 +24,13 @@ using ir::ValueId;
 class Patterns : public ::testing::Test {
  protected:
   ValueId input(const char* name, std::initializer_list<int64_t> dims) {
-    return graph.add_input(name, NEF_FLOAT32, {dims.begin(), dims.size()});
+    return graph.add_input(name, NEF_FLOAT32, ir::shape_of({dims.begin(), dims.size()}));
   }
   ValueId number(float x) { return constant({}, {x}); }
   ValueId constant(std::vector<int64_t> dims, std::vector<float> data) {
     auto buffer = ir::Buffer::allocate(4 * data.size());
     std::memcpy(buffer->data(), data.data(), 4 * data.size());
-    return graph.add_constant(NEF_FLOAT32, dims, buffer);
+    return graph.add_constant(NEF_FLOAT32, ir::shape_of(dims), buffer);
   }
   ValueId op(nef_op id, std::vector<ValueId> in) {
     return builder.value(id, in, ir::AttrBuilder(id).build());
@@ -103,7 +103,8 @@ class Patterns : public ::testing::Test {
       for (float& x : data.back()) x = normal(random);
     }
     for (size_t i = 0; i < data.size(); ++i) {
-      args.push_back({NEF_FLOAT32, graph.dims(graph.graph_inputs()[i]), data[i].data()});
+      args.push_back(
+          {NEF_FLOAT32, ir::numbers(graph.dims(graph.graph_inputs()[i])), data[i].data()});
     }
     const auto run = [&](const Graph& g, uint32_t disabled) {
       runtime::ProgramOptions options;
@@ -141,7 +142,7 @@ class StoredWeights : public Patterns {
     // Numbers of moderate size in either format.
     for (size_t i = 0; i < n; ++i)
       to[i] = (random() % 2 != 0 ? 0x80 : 0) | (0x20 + random() % 0x20);
-    return graph.add_constant(dtype, dims, buffer);
+    return graph.add_constant(dtype, ir::shape_of(dims), buffer);
   }
   ValueId scales(std::vector<int64_t> dims) {
     std::vector<float> data(static_cast<size_t>(ir::element_count(dims)));
@@ -213,7 +214,7 @@ TEST_F(StoredWeights, Float8ByFloat8IsLeftToDevices) {
       std::memset(number->data(), 0x3e, number->bytes());
       return graph.add_constant(t, {}, number);
     };
-    const ValueId x = graph.add_input("x", NEF_FLOAT8_E4M3FN, std::vector<int64_t>{5, kDepth});
+    const ValueId x = graph.add_input("x", NEF_FLOAT8_E4M3FN, ir::Shape{5, kDepth});
     const ValueId a = op(NEF_OP_DEQUANTIZE_LINEAR, {x, scale()});
     const ValueId w =
         op(NEF_OP_DEQUANTIZE_LINEAR, {codes(NEF_FLOAT8_E4M3FN, {kDepth, kColumns}), scale()});
@@ -542,7 +543,7 @@ TEST_F(Patterns, AttentionWithAMaskFromFlagsOnly) {
       const ValueId q = input("q", {1, 2, 4, 8}), k = input("k", {1, 2, 4, 8});
       const ValueId v = input("v", {1, 2, 4, 8});
       const int64_t dims[4] = {1, 1, 1, 4};
-      const ValueId keep = graph.add_input("keep", keep_type, dims);
+      const ValueId keep = graph.add_input("keep", keep_type, ir::shape_of(dims));
       ir::AttrBuilder to(NEF_OP_CAST);
       to.set_int(NEF_CAST_TO, NEF_FLOAT32);
       const ValueId kept = builder.value(NEF_OP_CAST, {&keep, 1}, to.build());

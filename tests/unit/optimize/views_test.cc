@@ -15,7 +15,7 @@ using optimize::Regions;
 class Views : public ::testing::Test {
  protected:
   ValueId input(std::vector<int64_t> dims, nef_dtype dtype = NEF_FLOAT32) {
-    return graph.add_input("x" + std::to_string(inputs_++), dtype, dims);
+    return graph.add_input("x" + std::to_string(inputs_++), dtype, ir::shape_of(dims));
   }
   ValueId op(nef_op op, std::vector<ValueId> in) {
     return builder.value(op, in, ir::AttrBuilder(op).build());

@@ -38,9 +38,8 @@ class Placing : public ::testing::Test {
     return graph.add_input("x" + std::to_string(graph.graph_inputs().size()), NEF_FLOAT32, dims);
   }
   ValueId constant(std::vector<Dim> dims) {
-    int64_t n = 1;
-    for (Dim d : dims) n *= d;
-    return graph.add_constant(NEF_FLOAT32, dims, ir::Buffer::allocate(static_cast<size_t>(n) * 4));
+    const auto bytes = static_cast<size_t>(ir::byte_count(NEF_FLOAT32, dims));
+    return graph.add_constant(NEF_FLOAT32, dims, ir::Buffer::allocate(bytes));
   }
   ValueId op(nef_op id, std::vector<ValueId> inputs) {
     const ir::OpSpec& s = ir::spec(id);

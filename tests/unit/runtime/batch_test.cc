@@ -25,9 +25,7 @@ struct Net {
     return graph.add_input("i" + std::to_string(graph.graph_inputs().size()), dtype, dims);
   }
   ValueId weights(std::vector<Dim> dims) {
-    int64_t n = 1;
-    for (Dim d : dims) n *= d;
-    auto data = ir::Buffer::allocate(static_cast<size_t>(n) * 4);
+    auto data = ir::Buffer::allocate(static_cast<size_t>(ir::byte_count(NEF_FLOAT32, dims)));
     std::memset(data->data(), 0, data->bytes());
     return graph.add_constant(NEF_FLOAT32, dims, data);
   }

@@ -184,6 +184,40 @@ TEST(LateSizesTest, DataThatMakesNoShapeIsAnError) {
 }
 
 // Two sizes that must agree are compared in the run.
+// What the size must be follows from the other input; whether the data says so, only from the run.
+TEST(LateSizesTest, ShapesThatCanOnlyBeOneAreChecked) {
+  const Tensor x = input("x", {dim("n"), dim(3)}), c = input("c", {dim(1)}, NEF_INT64);
+  const Program reshape = compile(capture({op("reshape", {x, c})}));
+  const Program expand = compile(capture({op("expand", {input("x", {dim(6)}), c})}));
+  const Tensor two_by_three = tensor({1, 2, 3, 4, 5, 6}, {2, 3}),
+               six = tensor({1, 2, 3, 4, 5, 6}, {6});
+  for (int64_t n : {6, -1}) {
+    const Tensor y = run(reshape, {two_by_three, ints({n})})[0];
+    EXPECT_EQ(shape_of(y), (Ints{6}));
+    EXPECT_EQ(floats(y), floats(six));
+  }
+  for (int64_t n : {6, 1}) EXPECT_EQ(floats(run(expand, {six, ints({n})})[0]), floats(six));
+  for (int64_t n : {INT64_MIN, INT64_MIN + 1, INT64_C(-2), INT64_C(5), INT64_C(7), INT64_MAX}) {
+    EXPECT_NE(run_code(reshape, {two_by_three, ints({n})}), NEF_OK) << n;
+    EXPECT_NE(run_code(expand, {six, ints({n})}), NEF_OK) << n;
+  }
+}
+
+// The rank says that all axes go; the data must name each of them once.
+TEST(LateSizesTest, AxesThatOnlyTheRunKnowsAreChecked) {
+  const Tensor x = input("x", {dim(2), dim(3)}), axes = input("axes", {dim(2)}, NEF_INT64);
+  const Tensor sum = op("reduce_sum", {x, axes}, {int_attr("keepdims", 0)});
+  for (const char* device : {"reference", "cpu"}) {
+    const Program p = compile(capture({sum}), options(device));
+    const Tensor data = tensor({1, 2, 3, 4, 5, 6}, {2, 3});
+    EXPECT_EQ(floats(run(p, {data, ints({1, 0})})[0]), std::vector<float>{21});
+    EXPECT_EQ(floats(run(p, {data, ints({0, -1})})[0]), std::vector<float>{21});
+    EXPECT_EQ(run_code(p, {data, ints({0, 0})}), NEF_INVALID_ARGUMENT);
+    EXPECT_EQ(run_code(p, {data, ints({1, -1})}), NEF_INVALID_ARGUMENT);
+    EXPECT_EQ(run_code(p, {data, ints({0, INT64_MIN})}), NEF_OUT_OF_RANGE);
+  }
+}
+
 TEST(LateSizesTest, SizesThatMustAgree) {
   const Tensor a = input("a", {dim("n", 0, 100)}), b = input("b", {dim("m", 0, 100)});
   const Program p = compile(capture({op("add", {op("nonzero", {a}), op("nonzero", {b})})}));
