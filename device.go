@@ -8,6 +8,8 @@ import "C"
 import (
 	"fmt"
 	"unsafe"
+
+	"github.com/Hexa08/NEF/internal/safetext"
 )
 
 // DeviceKind is what a device is.
@@ -50,13 +52,14 @@ type Device struct {
 
 // String is one line: the description, or why the device is absent.
 func (d Device) String() string {
-	if !d.Available {
-		return fmt.Sprintf("%s not found: %s", d.Name, d.Reason)
+	text := d.Name + " " + d.Description
+	switch {
+	case !d.Available:
+		text = d.Name + " not found: " + d.Reason
+	case d.Memory != 0:
+		text += fmt.Sprintf(", %.1f GiB", float64(d.Memory)/(1<<30))
 	}
-	if d.Memory == 0 {
-		return fmt.Sprintf("%s %s", d.Name, d.Description)
-	}
-	return fmt.Sprintf("%s %s, %.1f GiB", d.Name, d.Description, float64(d.Memory)/(1<<30))
+	return safetext.Escape(text)
 }
 
 // Devices are the devices that were found and the backends that are absent.

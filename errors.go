@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"os"
 	"strings"
+
+	"github.com/Hexa08/NEF/internal/safetext"
 )
 
 // Code says what kind of thing went wrong.
@@ -104,11 +106,12 @@ type Error struct {
 	cause error
 }
 
+// Error is one line of printable text: names of a model that stand in Msg are escaped.
 func (e *Error) Error() string {
 	if e.Op == "" {
-		return "nef: " + e.Msg
+		return "nef: " + safetext.Escape(e.Msg)
 	}
-	return "nef: " + e.Op + ": " + e.Msg
+	return "nef: " + safetext.Escape(e.Op) + ": " + safetext.Escape(e.Msg)
 }
 
 // Is reports whether target is the sentinel of e's code.

@@ -23,6 +23,8 @@ import (
 	"slices"
 	"strings"
 	"unsafe"
+
+	"github.com/Hexa08/NEF/internal/safetext"
 )
 
 // Graph is a closed, validated piece with named inputs and outputs. It never changes and may be
@@ -283,9 +285,9 @@ type TensorInfo struct {
 	Max   []int    // greatest size, math.MaxInt if there is no bound
 }
 
-// String is "input_ids int64 [batch sequence]".
+// String is "input_ids int64 [batch sequence]", in printable text.
 func (t TensorInfo) String() string {
-	return fmt.Sprintf("%s %v [%s]", t.Name, t.DType, strings.Join(t.Dims, " "))
+	return safetext.Escape(fmt.Sprintf("%s %v [%s]", t.Name, t.DType, strings.Join(t.Dims, " ")))
 }
 
 func readInfos(graph C.uintptr_t, output bool, count int) ([]TensorInfo, *Error) {

@@ -9,6 +9,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"github.com/Hexa08/NEF/internal/safetext"
 )
 
 // Plan is what the planner made of a program.
@@ -87,15 +89,17 @@ type Event struct {
 	To   string `json:"to"`
 }
 
-// String is one line.
+// String is one line of printable text.
 func (e Event) String() string {
+	text := e.What + ": " + e.Why
 	switch {
 	case e.From == "" && e.To == "":
-		return fmt.Sprintf("%s: %s", e.What, e.Why)
 	case e.From == "":
-		return fmt.Sprintf("%s: %s (-> %s)", e.What, e.Why, e.To)
+		text += " (-> " + e.To + ")"
+	default:
+		text += " (" + e.From + " -> " + e.To + ")"
 	}
-	return fmt.Sprintf("%s: %s (%s -> %s)", e.What, e.Why, e.From, e.To)
+	return safetext.Escape(text)
 }
 
 // Events are the fallbacks so far, oldest first. There are none in a closed program.
@@ -149,20 +153,8 @@ func (p *Plan) String() string {
 	}
 	rows := [][]string{{"", "region", "device", "why", "FLOPs", "bytes", "kernel"}}
 	rows = append(rows, regionRows(p.Regions, "", "")...)
-	widths := make([]int, len(rows[0]))
-	for _, row := range rows {
-		for i, cell := range row {
-			widths[i] = max(widths[i], len(cell))
-		}
-	}
 	var out strings.Builder
-	for _, row := range rows {
-		var line strings.Builder
-		for i, cell := range row {
-			fmt.Fprintf(&line, "%-*s  ", widths[i], cell)
-		}
-		out.WriteString(strings.TrimRight(line.String(), " ") + "\n")
-	}
+	out.WriteString(safetext.Table(rows).String())
 	if len(p.Arenas) == 0 {
 		out.WriteString("arena known after the first run")
 	} else {

@@ -8,6 +8,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/Hexa08/NEF/internal/safetext"
 )
 
 // How values are printed.
@@ -56,12 +58,12 @@ func (v *Value) text(digits int) string {
 
 func (v *Value) openText() string {
 	if v.param {
-		return fmt.Sprintf("value of a block's body, %v %v", v.DType(), v.Dims())
+		return safetext.Escape(fmt.Sprintf("value of a block's body, %v %v", v.DType(), v.Dims()))
 	}
 	if v.op == 0 {
-		return fmt.Sprintf("input %q %v %v", v.input, v.DType(), v.Dims())
+		return safetext.Escape(fmt.Sprintf("input %q %v %v", v.input, v.DType(), v.Dims()))
 	}
-	return fmt.Sprintf("%s of graph inputs, %v %v", opNames[v.op], v.DType(), v.Dims())
+	return safetext.Escape(fmt.Sprintf("%s of graph inputs, %v %v", opNames[v.op], v.DType(), v.Dims()))
 }
 
 // printer lays out the elements of one value.

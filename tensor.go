@@ -16,6 +16,8 @@ import (
 	"math"
 	"os"
 	"unsafe"
+
+	"github.com/Hexa08/NEF/internal/safetext"
 )
 
 const maxRank = C.NEFGO_MAX_RANK
@@ -204,9 +206,9 @@ func DimRange(name string, min, max int) Dimension { return Dimension{name, min,
 // String is the dim's name with its bounds, if it has any.
 func (d Dimension) String() string {
 	if !d.bounded {
-		return d.name
+		return safetext.Escape(d.name)
 	}
-	return fmt.Sprintf("%s(%d..%d)", d.name, d.min, d.max)
+	return safetext.Escape(fmt.Sprintf("%s(%d..%d)", d.name, d.min, d.max))
 }
 
 // Input is a placeholder: a named input of the graph that [NewGraph] captures. A dim is an int or

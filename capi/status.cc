@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "engine/io/text.h"
 #include "engine/ir/dtype.h"
 
 struct nef_status {
@@ -27,9 +28,10 @@ nef_status* out_of_memory() {
 [[maybe_unused]] nef_status* const g_reserve = out_of_memory();
 }  // namespace
 
+// Messages hold names of models and reasons of backends: whoever prints one is safe.
 nef_status* make_status(nef_code code, const char* op, const char* message) noexcept {
   try {
-    auto* status = new nef_status{code, op, message};
+    auto* status = new nef_status{code, io::printable(op), io::printable(message)};
     g_live.fetch_add(1, std::memory_order_relaxed);
     return status;
   } catch (...) {

@@ -207,6 +207,14 @@ std::optional<Failure> prepare_kernels(const Program& p, optimize::Budget& budge
   return std::nullopt;
 }
 
+constexpr char kNotKept[] = "kernels are not kept on disk";
+
+// Is that told already? Once will do for a program and its blocks.
+bool knows_not_kept(const Program& p) {
+  return std::any_of(p.events.begin(), p.events.end(),
+                     [](const Event& e) { return e.what == kNotKept; });
+}
+
 // Makes kernels where regions were placed; what fails there goes elsewhere, and is an event.
 class KernelMaker {
  public:
@@ -286,6 +294,9 @@ class KernelMaker {
   }
 
   void report_fallbacks() {
+    if (std::string why = env_.kernels->refusal(); !why.empty()) {
+      p_.events.push_back({kNotKept, std::move(why), "", ""});
+    }
     for (const plan::Fallback& f : p_.placement.fallbacks) {
       if (p_.events.size() >= kMaxEvents) return;
       const NodeId root = p_.regions.root(p_.regions.list[f.region]);
@@ -319,7 +330,9 @@ void compile_blocks(Program& p, const Environment& env, const std::vector<uint16
   for (uint32_t r = 0; r < p.regions.list.size(); ++r) {
     for (const Graph::Block& block : p.graph->blocks(p.regions.root(p.regions.list[r]))) {
       auto compiled = compile_within(block, p.options, env, banned, budget);
-      p.events.insert(p.events.end(), compiled->events.begin(), compiled->events.end());
+      for (const Event& e : compiled->events) {
+        if (e.what != kNotKept || !knows_not_kept(p)) p.events.push_back(e);
+      }
       p.packed_bytes += compiled->packed_bytes;
       p.transfer_count += compiled->transfer_count;
       p.blocks[r].push_back(std::move(compiled));

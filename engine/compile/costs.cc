@@ -92,7 +92,7 @@ CostCache::Entry CostCache::measure(const plan::Device& device) {
 
 bool CostCache::read(const plan::Device& device, plan::Costs* out) const {
   if (directory_.empty()) return false;
-  const DiskCache disk(directory_ + "/" + device.backend->name);
+  const DiskCache disk(directory_, device.backend->name);
   const std::vector<char> blob = disk.read(key_of(device));
   if (blob.size() != sizeof *out) return false;
   std::memcpy(out, blob.data(), sizeof *out);
@@ -102,7 +102,7 @@ bool CostCache::read(const plan::Device& device, plan::Costs* out) const {
 void CostCache::write(const plan::Device& device, const plan::Costs& costs) const {
   if (directory_.empty()) return;
   const auto* bytes = reinterpret_cast<const char*>(&costs);
-  const DiskCache disk(directory_ + "/" + device.backend->name);
+  const DiskCache disk(directory_, device.backend->name);
   disk.write(key_of(device), {bytes, bytes + sizeof costs});
 }
 

@@ -103,7 +103,7 @@ std::shared_ptr<Kernel> KernelCache::get(const plan::Device& device, const Regio
 const DiskCache* KernelCache::disk_of(const nef_backend& backend) {
   if (backend.serialize == nullptr || directory_.empty()) return nullptr;
   std::lock_guard lock(mutex_);
-  return &disks_.try_emplace(backend.name, directory_ + "/" + backend.name).first->second;
+  return &disks_.try_emplace(backend.name, directory_, backend.name).first->second;
 }
 
 std::shared_ptr<Kernel> KernelCache::compile(const plan::Device& device, const RegionDesc& region,
@@ -134,6 +134,14 @@ std::shared_ptr<Kernel> KernelCache::compile(const plan::Device& device, const R
 KernelCache::Stats KernelCache::stats() const {
   std::lock_guard lock(mutex_);
   return stats_;
+}
+
+std::string KernelCache::refusal() const {
+  std::lock_guard lock(mutex_);
+  for (const auto& [name, disk] : disks_) {
+    if (std::string why = disk.refusal(); !why.empty()) return why;
+  }
+  return {};
 }
 
 void KernelCache::evict() {

@@ -66,6 +66,8 @@ class KernelCache {
   // NEF_UNSUPPORTED, ...).
   std::shared_ptr<Kernel> get(const plan::Device& device, const RegionDesc& region);
   Stats stats() const;
+  // Why kernels are not kept on disk although there is a folder for them; empty when they are.
+  std::string refusal() const;
   // Drops every kernel that no program uses.
   void evict();
 

@@ -2,6 +2,7 @@
 #include "engine/context/registry.h"
 
 #include <dlfcn.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -67,6 +68,13 @@ void Registry::load(const std::string& path) {
         cat("\"", path, "\" is no path: a plugin is named by its file, with a folder");
     add_absent(path, reason);
     fail(NEF_INVALID_ARGUMENT, "backend", reason);
+  }
+  // Opening a pipe would wait for its writer, and hold the loader's lock all the while.
+  struct stat st;
+  if (::stat(path.c_str(), &st) == 0 && !S_ISREG(st.st_mode)) {
+    const std::string reason = cat("cannot open ", path, ": it is no regular file");
+    add_absent(path, reason);
+    fail(NEF_BACKEND_UNAVAILABLE, "backend", reason);
   }
   void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {

@@ -15,7 +15,11 @@ size_t utf8_sequence(std::string_view s);
 // nullptr when it can.
 const char* name_fault(std::string_view name);
 
-// A name as it appears in messages: quoted, controls and broken UTF-8 escaped, long ones cut.
+// Text that does nothing to a terminal: controls, newlines, marks of direction, what is invisible
+// and broken UTF-8 become \x1b, \u202e or \U000e0001. Printable text stays as it is.
+std::string printable(std::string_view text);
+
+// A name as it appears in messages: printable, quoted, long ones cut.
 std::string in_quotes(std::string_view name);
 
 // Appends `s` as a JSON string with quotes. `s` is valid UTF-8.

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a C program sees when a device fails, through the plugins of tests/plugins. */
 #define _POSIX_C_SOURCE 200809L
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "check.h"
 
 #define IN 16
@@ -172,6 +175,31 @@ static void plugins_that_do_not_load(void) {
   FAILS(nef_backend_load(plugin("fault_missing")), NEF_BACKEND_UNAVAILABLE, "cannot open");
 }
 
+/* A pipe would be waited for, with the lock of the loader held. */
+static void a_plugin_that_is_no_file(void) {
+  char path[] = "/tmp/nef-plugin-XXXXXX";
+  CHECK(mkdtemp(path) != NULL);
+  FAILS(nef_backend_load(path), NEF_BACKEND_UNAVAILABLE, "no regular file");
+  CHECK(rmdir(path) == 0 && mkfifo(path, 0600) == 0);
+  FAILS(nef_backend_load(path), NEF_BACKEND_UNAVAILABLE, "no regular file");
+  CHECK(unlink(path) == 0);
+}
+
+/* Whoever prints a message is safe from the names in it. */
+static void messages_are_printable(void) {
+  static const char text[] =
+      "{\"version\": \"1.0\", \"nef_format\": \"graph-v1\", \"graph\": {\"inputs\": [\"x\"], "
+      "\"nodes\": [], \"outputs\": [\"x\"]}, \"tensors\": {\"x\": {\"shape\": "
+      "[\"b\\u001b[2J\\nforged\\u202e\"], \"dtype\": \"float32\"}}}";
+  nef_graph* graph;
+  nef_status* status = nef_graph_load_bytes(text, sizeof text - 1, NULL, &graph);
+  CHECK(status != NULL && strstr(nef_status_message(status), "b\\x1b[2J") != NULL);
+  for (const char* c = nef_status_message(status); *c != '\0'; ++c) {
+    CHECK((unsigned char)*c >= ' ' && (unsigned char)*c < 0x7f);
+  }
+  nef_status_release(status);
+}
+
 static void cycle(void) {
   nef_graph* graph;
   FAILS(nef_graph_load(NEF_TEST_DATA_DIR "/nef/malformed/cycle_two.nef", NULL, &graph),
@@ -181,6 +209,8 @@ static void cycle(void) {
 int main(void) {
   obey();
   plugins_that_do_not_load();
+  a_plugin_that_is_no_file();
+  messages_are_printable();
   cycle();
   const uint64_t before = live_objects();
   nef_graph* graph = layer();

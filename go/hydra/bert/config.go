@@ -6,12 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/Hexa08/NEF/go/hydra/internal/regular"
 )
 
 // Config is what config.json and the sentence-transformers files beside it say about an encoder.
@@ -166,19 +166,14 @@ func readPooling(dir, sub string, hidden int) (string, error) {
 	slices.Sort(modes)
 	known := map[string]string{"mean_tokens": "mean", "cls_token": "cls", "max_tokens": "max"}
 	if len(modes) != 1 || known[modes[0]] == "" {
-		return "", fmt.Errorf("%s: pooling modes %v: exactly one of mean_tokens, cls_token and max_tokens is supported", path, modes)
+		return "", fmt.Errorf("%s: pooling modes %q: exactly one of mean_tokens, cls_token and max_tokens is supported", path, modes)
 	}
 	return known[modes[0]], nil
 }
 
 // readJSON reads at most 16 MiB: configuration files are small.
 func readJSON(path string, into any) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, 16<<20))
+	data, err := regular.ReadFile(path, 16<<20)
 	if err != nil {
 		return err
 	}

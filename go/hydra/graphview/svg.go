@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/Hexa08/NEF/internal/safetext"
 )
 
 const style = `
@@ -102,6 +104,6 @@ func (l *layout) texts(out *bufio.Writer, g Graph) {
 func escape(text string) string {
 	var b strings.Builder
 	// A strings.Builder never fails.
-	_ = xml.EscapeText(&b, []byte(text))
+	_ = xml.EscapeText(&b, []byte(safetext.Escape(text)))
 	return b.String()
 }

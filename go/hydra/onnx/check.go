@@ -6,6 +6,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"github.com/Hexa08/NEF/internal/safetext"
 )
 
 // Check looks for whatever cannot be imported, and returns all of it at once as an
@@ -93,7 +95,7 @@ func (c *checker) node(n *nodeProto, opsets map[string]int64, depth int) error {
 		}
 		g, err := parseGraph(a.graph)
 		if err != nil {
-			return fmt.Errorf("attribute %q of node %s: %w", a.name, n.label(), err)
+			return fmt.Errorf("attribute %q of node %s: %w", a.name, safetext.Escape(n.label()), err)
 		}
 		if err := c.graph(g, opsets, depth+1); err != nil {
 			return err

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	nef "github.com/Hexa08/NEF"
+
+	"github.com/Hexa08/NEF/internal/safetext"
 )
 
 // UnsupportedOp is an op of a model that cannot be imported.
@@ -28,16 +30,17 @@ type UnsupportedError struct {
 
 const shownNodes = 3
 
+// Error has a line for each op. Names are escaped, so that none of them begins a line.
 func (e *UnsupportedError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d ops of this model are not supported:", len(e.Ops))
 	for _, op := range e.Ops {
-		fmt.Fprintf(&b, "\n  %s %s, opset %d, %d times", op.Domain, op.Op, op.Opset, op.Count)
+		fmt.Fprintf(&b, "\n  %s %s, opset %d, %d times", safetext.Escape(op.Domain), safetext.Escape(op.Op), op.Opset, op.Count)
 		if op.Reason != "" {
-			fmt.Fprintf(&b, ": %s", op.Reason)
+			fmt.Fprintf(&b, ": %s", safetext.Escape(op.Reason))
 		}
 		shown := op.Nodes[:min(len(op.Nodes), shownNodes)]
-		fmt.Fprintf(&b, " (%s", strings.Join(shown, ", "))
+		fmt.Fprintf(&b, " (%s", safetext.Escape(strings.Join(shown, ", ")))
 		if len(op.Nodes) > len(shown) {
 			b.WriteString(", ...")
 		}
@@ -59,7 +62,7 @@ type NodeError struct {
 
 func (e *NodeError) Error() string {
 	text := strings.TrimPrefix(e.Err.Error(), "nef: ")
-	return fmt.Sprintf("node %s (%s): %s", e.Node, e.Op, text)
+	return safetext.Escape(fmt.Sprintf("node %s (%s): %s", e.Node, e.Op, text))
 }
 
 func (e *NodeError) Unwrap() error { return e.Err }

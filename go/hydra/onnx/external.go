@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 
 	nef "github.com/Hexa08/NEF"
 )
@@ -101,7 +102,8 @@ func (e *externalFiles) file(location string) (*os.File, error) {
 
 func (e *externalFiles) openFile(location string) (*os.File, error) {
 	if e.trusted {
-		return os.Open(filepath.Join(e.dir, filepath.FromSlash(location)))
+		// O_NONBLOCK: a pipe is refused by what it is, without waiting for its writer.
+		return os.OpenFile(filepath.Join(e.dir, filepath.FromSlash(location)), os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	}
 	if e.root == nil {
 		root, err := os.OpenRoot(e.dir)

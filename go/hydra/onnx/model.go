@@ -3,7 +3,6 @@
 package onnx
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,6 +13,8 @@ import (
 	"unsafe"
 
 	nef "github.com/Hexa08/NEF"
+
+	"github.com/Hexa08/NEF/go/hydra/internal/regular"
 )
 
 // Model is an opened ONNX file. Its file stays mapped until Close; graphs made from it remain
@@ -42,7 +43,7 @@ func Open(path string, opts ...OpenOptions) (*Model, error) {
 	if len(opts) > 0 {
 		o = opts[len(opts)-1]
 	}
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -81,9 +82,6 @@ func (m *Model) mapFile() error {
 	info, err := m.file.Stat()
 	if err != nil {
 		return err
-	}
-	if !info.Mode().IsRegular() {
-		return errors.New("not a regular file")
 	}
 	if info.Size() == 0 {
 		return parseError("the file is empty")

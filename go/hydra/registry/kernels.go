@@ -10,6 +10,10 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"sync/atomic"
+	"syscall"
+
+	"github.com/Hexa08/NEF/go/hydra/internal/regular"
 )
 
 // kernelName is how the kernel cache calls its entries. Nothing else is packed or unpacked.
@@ -34,21 +38,10 @@ func packKernels(folder, path string) error {
 	defer f.Close()
 	w := tar.NewWriter(f)
 	for _, entry := range entries {
-		if !entry.Type().IsRegular() || !kernelName.MatchString(entry.Name()) {
+		if !kernelName.MatchString(entry.Name()) {
 			continue // a temporary file of a writer, or not ours
 		}
-		data, err := os.ReadFile(filepath.Join(folder, entry.Name()))
-		if errors.Is(err, os.ErrNotExist) {
-			continue // the cache dropped it meanwhile
-		}
-		if err != nil {
-			return err
-		}
-		header := &tar.Header{Typeflag: tar.TypeReg, Name: entry.Name(), Size: int64(len(data)), Mode: 0o600, Format: tar.FormatUSTAR}
-		if err := w.WriteHeader(header); err != nil {
-			return err
-		}
-		if _, err := w.Write(data); err != nil {
+		if err := packKernel(w, filepath.Join(folder, entry.Name())); err != nil {
 			return err
 		}
 	}
@@ -58,15 +51,54 @@ func packKernels(folder, path string) error {
 	return f.Close()
 }
 
-// unpackKernels adds the entries of a tar file to a kernel cache. The tar file is not larger than
-// its layer, so neither is what comes out.
-func unpackKernels(path, folder string) error {
+// packKernel takes an entry along if it is one of the cache's own: a regular file of this user with
+// one name. Others are left where they are, as the cache itself does not read them.
+func packKernel(w *tar.Writer, path string) error {
+	f, err := regular.OpenFlags(path, syscall.O_NOFOLLOW)
+	if err != nil {
+		return nil // a link, a pipe, or dropped by the cache meanwhile
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if st := info.Sys().(*syscall.Stat_t); int(st.Uid) != os.Geteuid() || st.Nlink > 1 || info.Size() > maxKernel {
+		return nil
+	}
+	header := &tar.Header{Typeflag: tar.TypeReg, Name: filepath.Base(path), Size: info.Size(), Mode: 0o600, Format: tar.FormatUSTAR}
+	if err := w.WriteHeader(header); err != nil {
+		return err
+	}
+	_, err = io.CopyN(w, f, info.Size())
+	return err
+}
+
+// stagedKernels are entries that lie in a kernel cache under the names of its temporary files,
+// which no reader takes for entries, and which the cache removes in the end.
+type stagedKernels struct {
+	temps map[string]string // by the entry's path
+	added []string
+	kept  bool
+}
+
+// stageKernels unpacks a tar file. It is not larger than its layer, so neither is what comes out.
+func stageKernels(path, folder string) (*stagedKernels, error) {
+	k := &stagedKernels{temps: map[string]string{}}
+	err := k.stage(path, folder)
+	if err != nil {
+		k.discard()
+	}
+	return k, err
+}
+
+func (k *stagedKernels) stage(path, folder string) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	if err := os.MkdirAll(folder, 0o700); err != nil {
+	if err := ownFolder(folder); err != nil {
 		return err
 	}
 	r := tar.NewReader(f)
@@ -85,28 +117,84 @@ func unpackKernels(path, folder string) error {
 		case header.Size > maxKernel:
 			return fmt.Errorf("entry %s has %d bytes, over the limit of %d", header.Name, header.Size, int64(maxKernel))
 		}
-		if err := addKernel(r, header.Size, filepath.Join(folder, header.Name)); err != nil {
+		final := filepath.Join(folder, header.Name)
+		if k.temps[final] != "" {
+			return fmt.Errorf("entry %s is there twice", header.Name)
+		}
+		temp := fmt.Sprintf("%s.tmp%d.%d", final, os.Getpid(), stageCount.Add(1))
+		if err := writeKernel(r, header.Size, temp); err != nil {
 			return err
 		}
+		k.temps[final] = temp
 	}
 }
 
-// addKernel keeps an entry that is there already, and never follows a link.
-func addKernel(r io.Reader, size int64, path string) error {
-	if _, err := os.Lstat(path); err == nil {
-		return nil
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".pull-")
+// stageCount makes the names of this process different from each other.
+var stageCount atomic.Int64
+
+func writeKernel(r io.Reader, size int64, path string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name())
 	_, err = io.CopyN(f, r, size)
 	if closed := f.Close(); err == nil {
 		err = closed
 	}
 	if err != nil {
+		os.Remove(path)
+	}
+	return err
+}
+
+// install gives the entries their names. One that is there already stays, and so does a link.
+func (k *stagedKernels) install() error {
+	for final, temp := range k.temps {
+		if _, err := os.Lstat(final); err == nil {
+			continue
+		}
+		if err := os.Rename(temp, final); err != nil {
+			return err
+		}
+		k.added = append(k.added, final)
+	}
+	return nil
+}
+
+// keep says that what was installed stays.
+func (k *stagedKernels) keep() { k.kept = true }
+
+// discard takes back whatever is not to stay.
+func (k *stagedKernels) discard() {
+	for _, temp := range k.temps {
+		os.Remove(temp)
+	}
+	if k.kept {
+		return
+	}
+	for _, final := range k.added {
+		os.Remove(final)
+	}
+}
+
+// ownFolder makes the folder of a kernel cache where it is missing. Kernels are code: as the cache
+// itself does, it refuses a folder that is a link, somebody else's, or open for others to write.
+func ownFolder(folder string) error {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err
 	}
-	return os.Rename(f.Name(), path)
+	info, err := os.Lstat(folder)
+	if err != nil {
+		return err
+	}
+	st, _ := info.Sys().(*syscall.Stat_t)
+	switch {
+	case info.Mode()&os.ModeSymlink != 0:
+		return fmt.Errorf("%s is a symbolic link; name its target", folder)
+	case st != nil && int(st.Uid) != os.Geteuid():
+		return fmt.Errorf("%s belongs to another user", folder)
+	case info.Mode().Perm()&0o022 != 0:
+		return fmt.Errorf("%s can be written by others; chmod go-w puts that right", folder)
+	}
+	return nil
 }

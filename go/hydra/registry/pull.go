@@ -10,12 +10,13 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"time"
 
 	nef "github.com/Hexa08/NEF"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 	"oras.land/oras-go/v2/content"
 	"oras.land/oras-go/v2/registry/remote"
+
+	"github.com/Hexa08/NEF/go/hydra/internal/temporary"
 )
 
 // The files of an artifact are called this on their way, whatever a manifest says. The graph refers
@@ -26,8 +27,14 @@ const (
 )
 
 // Pull fetches a model from HOST[:PORT]/NAME:TAG or NAME@DIGEST, verifies and validates it, and
-// writes it to the file output, as a bundle unless o.Loose. Nothing stands there when it fails.
+// writes it to the file output, as a bundle unless o.Loose. Nothing is installed, neither the model
+// nor a kernel, before all of it has been checked; when it fails, what was there stays.
 func Pull(ctx context.Context, reference, output string, o Options) (*Artifact, error) {
+	artifact, err := pull(ctx, reference, output, o)
+	return artifact, printable(err)
+}
+
+func pull(ctx context.Context, reference, output string, o Options) (*Artifact, error) {
 	repo, err := open(reference, o)
 	if err != nil {
 		return nil, err
@@ -41,11 +48,11 @@ func Pull(ctx context.Context, reference, output string, o Options) (*Artifact, 
 		return nil, fmt.Errorf("pull: %s: %w", repo.Reference, err)
 	}
 	// Beside the output, so that a small /tmp is no limit.
-	temp, err := os.MkdirTemp(filepath.Dir(output), ".nef-pull-")
+	temp, remove, err := temporary.Folder(filepath.Dir(output), ".nef-pull-")
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(temp)
+	defer remove()
 	files := map[string]string{
 		MediaTypeGraph:   filepath.Join(temp, graphFile),
 		MediaTypeWeights: filepath.Join(temp, weightsFile),
@@ -61,13 +68,15 @@ func Pull(ctx context.Context, reference, output string, o Options) (*Artifact, 
 		}
 		artifact.Layers = append(artifact.Layers, Layer{Name: l.name, Size: descriptor.Size, Digest: string(descriptor.Digest)})
 	}
-	if err := install(files[MediaTypeGraph], output, o.Loose); err != nil {
-		return nil, err
-	}
+	kernels := &stagedKernels{}
 	if _, ok := layers[MediaTypeKernels]; ok && o.KernelCache != "" {
-		if err := unpackKernels(files[MediaTypeKernels], o.KernelCache); err != nil {
+		if kernels, err = stageKernels(files[MediaTypeKernels], o.KernelCache); err != nil {
 			return nil, fmt.Errorf("pull: %s: the kernels layer: %w", repo.Reference, err)
 		}
+	}
+	defer kernels.discard()
+	if err := install(ctx, files[MediaTypeGraph], output, o.Loose, kernels); err != nil {
+		return nil, err
 	}
 	return artifact, nil
 }
@@ -79,14 +88,24 @@ func (o Options) maxBytes() int64 {
 	return o.MaxBytes
 }
 
-// install validates the graph and writes it to its place, all of it or nothing.
-func install(graph, output string, loose bool) error {
+// install validates the graph, then puts kernels and graph in their places: all or nothing.
+func install(ctx context.Context, graph, output string, loose bool, kernels *stagedKernels) error {
 	g, err := nef.Load(graph)
 	if err != nil {
 		return err
 	}
 	defer g.Close()
-	return g.Save(output, nef.SaveOptions{Bundle: !loose})
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	if err := kernels.install(); err != nil {
+		return fmt.Errorf("the kernel cache: %w", err)
+	}
+	if err := g.Save(output, nef.SaveOptions{Bundle: !loose}); err != nil {
+		return err
+	}
+	kernels.keep()
+	return nil
 }
 
 func fetchManifest(ctx context.Context, repo *remote.Repository) (*ocispec.Manifest, *Artifact, error) {
@@ -151,9 +170,7 @@ func checkLayers(layers []ocispec.Descriptor, most int64) (map[string]ocispec.De
 
 // fetchFile reads a layer up to its declared size and keeps it when it has its digest.
 func fetchFile(ctx context.Context, repo *remote.Repository, d ocispec.Descriptor, path string) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	body, err := repo.Blobs().Fetch(ctx, d)
+	body, err := repo.Blobs().Fetch(ofLayer(ctx, d.Size), d)
 	if err != nil {
 		return err
 	}
@@ -163,33 +180,12 @@ func fetchFile(ctx context.Context, repo *remote.Repository, d ocispec.Descripto
 		return err
 	}
 	defer f.Close()
-	silence := time.AfterFunc(silenceTimeout, func() {
-		cancel(fmt.Errorf("the registry sent nothing for %v", silenceTimeout))
-	})
-	defer silence.Stop()
 	verified := content.NewVerifyReader(body, d)
-	if _, err := io.Copy(f, alive{verified, silence}); err != nil {
-		if cause := context.Cause(ctx); cause != nil {
-			return cause
-		}
+	if _, err := io.Copy(f, verified); err != nil {
 		return err
 	}
 	if err := verified.Verify(); err != nil {
 		return fmt.Errorf("expected %d bytes with the digest %s: %w", d.Size, d.Digest, err)
 	}
 	return f.Close()
-}
-
-// alive puts a timer off whenever something is read.
-type alive struct {
-	io.Reader
-	timer *time.Timer
-}
-
-func (a alive) Read(p []byte) (int, error) {
-	n, err := a.Reader.Read(p)
-	if n > 0 {
-		a.timer.Reset(silenceTimeout)
-	}
-	return n, err
 }

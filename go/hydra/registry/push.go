@@ -15,6 +15,8 @@ import (
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 	"oras.land/oras-go/v2"
 	"oras.land/oras-go/v2/registry/remote"
+
+	"github.com/Hexa08/NEF/go/hydra/internal/temporary"
 )
 
 // created is the date of every artifact, so that its digest tells the content only.
@@ -23,6 +25,11 @@ const created = "1970-01-01T00:00:00Z"
 // Push sends the model in the file at path, plain or bundle, to HOST[:PORT]/NAME:TAG. Layers that
 // the registry has are not sent again.
 func Push(ctx context.Context, path, reference string, o Options) (*Artifact, error) {
+	artifact, err := push(ctx, path, reference, o)
+	return artifact, printable(err)
+}
+
+func push(ctx context.Context, path, reference string, o Options) (*Artifact, error) {
 	repo, err := open(reference, o)
 	if err != nil {
 		return nil, err
@@ -30,11 +37,11 @@ func Push(ctx context.Context, path, reference string, o Options) (*Artifact, er
 	if repo.Reference.ValidateReferenceAsTag() != nil {
 		return nil, fmt.Errorf("%q: a push needs a tag, a digest follows from the content", reference)
 	}
-	temp, err := os.MkdirTemp("", "nef-push-")
+	temp, remove, err := temporary.Folder("", "nef-push-")
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(temp)
+	defer remove()
 	files, err := layerFiles(path, temp, o.KernelCache)
 	if err != nil {
 		return nil, err
@@ -112,5 +119,5 @@ func pushFile(ctx context.Context, repo *remote.Repository, mediaType, path stri
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return d, false, err
 	}
-	return d, false, repo.Blobs().Push(ctx, d, f)
+	return d, false, repo.Blobs().Push(ofLayer(ctx, size), d, f)
 }

@@ -11,12 +11,12 @@
 //
 // What a registry answers is not trusted: manifests are bounded and checked, layers are read up to
 // their declared size and compared with their digest, no name in a manifest becomes a file name,
-// and the graph is validated like any other file before it stands at its place.
+// and the graph is validated like any other file before anything stands at its place. A server that
+// falls silent is left, whatever it was asked, and errors are printable text.
 package registry
 
 import (
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"strings"
@@ -26,6 +26,8 @@ import (
 	"oras.land/oras-go/v2/registry/remote/auth"
 	"oras.land/oras-go/v2/registry/remote/credentials"
 	"oras.land/oras-go/v2/registry/remote/retry"
+
+	"github.com/Hexa08/NEF/internal/safetext"
 )
 
 // Types of the artifact and its layers.
@@ -37,12 +39,10 @@ const (
 )
 
 const (
-	maxManifest    = 1 << 20
-	maxGraph       = 512 << 20 // as in the .nef format
-	maxKernels     = 512 << 20 // as the kernel cache itself
-	defaultMax     = 64 << 30
-	answerTimeout  = 30 * time.Second // for the header of an answer
-	silenceTimeout = time.Minute      // between two pieces of a layer
+	maxManifest = 1 << 20
+	maxGraph    = 512 << 20 // as in the .nef format
+	maxKernels  = 512 << 20 // as the kernel cache itself
+	defaultMax  = 64 << 30
 )
 
 // Options are the options of [Push] and [Pull].
@@ -57,6 +57,25 @@ type Options struct {
 	Loose bool
 	// MaxBytes is the most that Pull takes in all layers together; 0 means 64 GiB.
 	MaxBytes int64
+	// Silence is how long a server may say and take nothing before it is left; 0 means a minute.
+	// One request, but for the bytes of a layer, may take twice that in all.
+	Silence time.Duration
+}
+
+// failure is an error in printable text, whatever a server has written into it.
+type failure struct {
+	text string
+	err  error
+}
+
+func (f *failure) Error() string { return f.text }
+func (f *failure) Unwrap() error { return f.err }
+
+func printable(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &failure{safetext.Escape(err.Error()), err}
 }
 
 // Artifact is what was pushed or pulled.
@@ -106,16 +125,15 @@ func open(reference string, o Options) (*remote.Repository, error) {
 	if err != nil {
 		return nil, err
 	}
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.ResponseHeaderTimeout = answerTimeout
-	transport.DialContext = (&net.Dialer{Timeout: answerTimeout}).DialContext
+	limits := limitsOf(o)
+	transport := watch{http.DefaultTransport.(*http.Transport).Clone(), limits}
 	repo.PlainHTTP = o.PlainHTTP
 	repo.MaxMetadataBytes = maxManifest
-	repo.Client = &auth.Client{
+	repo.Client = boundedClient{&auth.Client{
 		Client:     &http.Client{Transport: retry.NewTransport(transport)},
 		Cache:      auth.NewCache(),
 		Credential: credential,
-	}
+	}, limits}
 	return repo, nil
 }
 

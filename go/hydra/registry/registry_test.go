@@ -186,7 +186,7 @@ func TestHostileKernelNames(t *testing.T) {
 		if err := os.WriteFile(path, text.Bytes(), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		err := unpackKernels(path, folder)
+		_, err := stageKernels(path, folder)
 		if files, _ := os.ReadDir(folder); err == nil || len(files) != 0 {
 			t.Errorf("%+v: %v, files %v", header, err, files)
 		}
@@ -203,8 +203,20 @@ func TestKernelsDoNotFollowLinks(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "k.tar")
-	if err := errors.Join(packKernels(from, path), unpackKernels(path, folder)); err != nil {
+	if err := packKernels(from, path); err != nil {
 		t.Fatal(err)
+	}
+	kernels, err := stageKernels(path, folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := kernels.install(); err != nil {
+		t.Fatal(err)
+	}
+	kernels.keep()
+	kernels.discard()
+	if files, _ := os.ReadDir(folder); len(files) != 1 || files[0].Type() != os.ModeSymlink {
+		t.Errorf("%v are there, want the link", files)
 	}
 	if _, err := os.Stat(victim); err == nil {
 		t.Error("something was written through a link")

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/Hexa08/NEF/go/hydra/npy"
+	"github.com/Hexa08/NEF/internal/safetext"
 )
 
 const maxRank = 16
@@ -41,7 +42,7 @@ func decodeObject(text []byte, dtype string) (npy.Array, error) {
 		return npy.Array{}, fmt.Errorf("expected {\"dtype\", \"shape\", \"data\"}: %w", err)
 	}
 	if object.DType != "" && object.DType != dtype {
-		return npy.Array{}, fmt.Errorf("holds %s, the model wants %s", object.DType, dtype)
+		return npy.Array{}, fmt.Errorf("holds %s, the model wants %s", safetext.Escape(object.DType), dtype)
 	}
 	p := listParser{dtype: dtype, decoder: json.NewDecoder(bytes.NewReader(object.Data))}
 	a, err := p.parse()

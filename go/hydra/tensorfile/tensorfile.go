@@ -12,8 +12,12 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/Hexa08/NEF/go/hydra/internal/regular"
 	"github.com/Hexa08/NEF/go/hydra/npy"
 )
+
+// maxFile is the most bytes of a file that is read into memory.
+const maxFile = 64 << 30
 
 // Reference names a tensor: inline JSON text, or one in a file.
 type Reference struct {
@@ -69,7 +73,7 @@ func Read(r Reference, dtype string) (npy.Array, error) {
 	case ".json":
 		return readJSON(r, dtype)
 	case ".npy":
-		data, err := os.ReadFile(r.File)
+		data, err := regular.ReadFile(r.File, maxFile)
 		if err != nil {
 			return npy.Array{}, err
 		}
@@ -92,7 +96,7 @@ func readJSON(r Reference, dtype string) (npy.Array, error) {
 	text := []byte(r.Text)
 	if r.File != "" {
 		var err error
-		if text, err = os.ReadFile(r.File); err != nil {
+		if text, err = regular.ReadFile(r.File, maxFile); err != nil {
 			return npy.Array{}, err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	nef "github.com/Hexa08/NEF"
 
 	"github.com/Hexa08/NEF/go/hydra/npy"
+	"github.com/Hexa08/NEF/internal/safetext"
 )
 
 // ToValue makes a value with a's elements.
@@ -42,7 +43,7 @@ func readSafetensors(r Reference) (npy.Array, error) {
 			return npy.Array{}, fmt.Errorf("%s holds no tensor", r.File)
 		}
 		if len(names) > 1 {
-			return npy.Array{}, fmt.Errorf("%s holds %d tensors: name one, such as @%s#%s", r.File, len(names), r.File, names[0])
+			return npy.Array{}, fmt.Errorf("%s holds %d tensors: name one, such as %s", r.File, len(names), safetext.Shell("@"+r.File+"#"+names[0]))
 		}
 		entry = names[0]
 	}

@@ -7,15 +7,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"sort"
 	"strings"
 
 	"github.com/sugarme/tokenizer/model"
 	"github.com/sugarme/tokenizer/model/wordpiece"
+
+	"github.com/Hexa08/NEF/go/hydra/internal/regular"
 )
 
 // maxFileSize bounds what is read into memory: the largest vocabularies in use are some 20 MB.
@@ -85,17 +85,9 @@ func readConfig(dir string) (configFile, error) {
 }
 
 func readFile(path string) ([]byte, error) {
-	f, err := os.Open(path)
+	data, err := regular.ReadFile(path, maxFileSize)
 	if err != nil {
 		return nil, fmt.Errorf("tokenize: %w", err)
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxFileSize+1))
-	if err != nil {
-		return nil, fmt.Errorf("tokenize: %w", err)
-	}
-	if len(data) > maxFileSize {
-		return nil, fmt.Errorf("tokenize: %s: larger than %d MiB", path, maxFileSize>>20)
 	}
 	return data, nil
 }
@@ -278,7 +270,7 @@ func (f *tokenizerFile) addSpecials() error {
 	for _, content := range []string{"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"} {
 		id, ok := f.Model.Vocab[content]
 		if !ok {
-			return fmt.Errorf("tokenize: vocab.txt lacks the special token %s", content)
+			return fmt.Errorf("tokenize: vocab.txt lacks the special token %q", content)
 		}
 		f.AddedTokens = append(f.AddedTokens, addedSpec{ID: int64(id), Content: content})
 	}

@@ -3,7 +3,10 @@
 #include "engine/compile/kernel_cache.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -12,6 +15,7 @@
 
 #include "engine/build/builder.h"
 #include "engine/compile/disk_cache.h"
+#include "engine/compile/program.h"
 #include "engine/compile/region_desc.h"
 #include "engine/context/context.h"
 
@@ -286,6 +290,183 @@ TEST(DiskCacheTest, AFolderThatCannotBeUsedIsAnEmptyCache) {
   const DiskCache nowhere("/proc/no/such/place");
   nowhere.write("key", {'x'});
   EXPECT_TRUE(nowhere.read("key").empty());
+}
+
+// The entry's name, which depends on the key only.
+std::string name_of(const std::string& key) {
+  Folder folder;
+  DiskCache(folder.path()).write(key, {'x'});
+  return folder.files().at(0).filename();
+}
+
+bool read_back(const DiskCache& cache) {
+  cache.write("key", {'x'});
+  return cache.read("key") == std::vector<char>{'x'};
+}
+
+uint32_t mode_of(const std::string& path) {
+  struct stat st {};
+  return ::lstat(path.c_str(), &st) == 0 ? st.st_mode & 07777 : 0;
+}
+
+TEST(DiskCacheTest, FoldersAreForThisUserAlone) {
+  Folder folder;
+  const mode_t before = ::umask(0);
+  EXPECT_TRUE(read_back(DiskCache(folder.path() + "/a/b", "backend")));
+  ::umask(before);
+  for (const char* made : {"/a", "/a/b", "/a/b/backend"}) {
+    EXPECT_EQ(mode_of(folder.path() + made), 0700u) << made;
+  }
+  EXPECT_EQ(mode_of(folder.path() + "/a/b/backend/" + name_of("key")), 0600u);
+}
+
+TEST(DiskCacheTest, AFolderOfSomebodyElseIsRefusedWithAReason) {
+  Folder folder;
+  const std::string root = folder.path() + "/root", there = root + "/backend";
+  const auto refused = [&](const char* why) {
+    const DiskCache cache(root, "backend");
+    EXPECT_FALSE(read_back(cache)) << why;
+    EXPECT_NE(cache.refusal().find(why), std::string::npos) << cache.refusal();
+  };
+  fs::create_directories(there);
+  for (const std::string& part : {root, there}) {
+    for (const mode_t mode : {0720, 0702, 01777}) {
+      ASSERT_EQ(::chmod(part.c_str(), mode), 0);
+      refused("can be written by others");
+    }
+    ASSERT_EQ(::chmod(part.c_str(), 0700), 0);
+    fs::rename(part, part + ".real");
+    fs::create_directory_symlink(part + ".real", part);
+    refused("is a symbolic link");
+    fs::remove(part);
+    std::ofstream(part) << "x";
+    refused("is no folder");
+    fs::remove(part);
+    fs::rename(part + ".real", part);
+  }
+  if (::geteuid() == 0) {
+    ASSERT_EQ(::chown(there.c_str(), 12345, 12345), 0);
+    refused("belongs to another user");
+    ASSERT_EQ(::chown(there.c_str(), 0, 0), 0);
+  }
+  EXPECT_TRUE(folder.files().empty());
+  const DiskCache cache(root, "backend");
+  EXPECT_TRUE(read_back(cache));
+  EXPECT_EQ(cache.refusal(), "");
+  EXPECT_FALSE(read_back(DiskCache(root, "../backend")));
+}
+
+TEST(DiskCacheTest, ReadsItsOwnRegularFilesOnly) {
+  Folder folder;
+  const DiskCache cache(folder.path());
+  ASSERT_TRUE(read_back(cache));
+  const fs::path entry = folder.path() + "/" + name_of("key"), other = folder.path() + "/other";
+  const auto readable = [&] { return !cache.read("key").empty(); };
+
+  ASSERT_EQ(::chmod(entry.c_str(), 0620), 0);
+  EXPECT_FALSE(readable()) << "others can write it";
+  ASSERT_EQ(::chmod(entry.c_str(), 0600), 0);
+  fs::create_hard_link(entry, other);
+  EXPECT_FALSE(readable()) << "it has a second name";
+  fs::remove(entry);
+  fs::create_symlink(other, entry);
+  EXPECT_FALSE(readable()) << "it is a link";
+  fs::remove(entry);
+  ASSERT_EQ(::mkfifo(entry.c_str(), 0600), 0);
+  EXPECT_FALSE(readable()) << "it is a pipe";
+  fs::remove(entry);
+  fs::create_directory(entry);
+  EXPECT_FALSE(read_back(cache)) << "it is a folder";
+  fs::remove(entry);
+  EXPECT_TRUE(read_back(cache));
+  std::ofstream(entry, std::ios::app) << "more";
+  EXPECT_FALSE(readable()) << "it is longer than it says";
+  if (::geteuid() == 0) {
+    ASSERT_TRUE(read_back(cache));
+    ASSERT_EQ(::chown(entry.c_str(), 12345, 12345), 0);
+    EXPECT_FALSE(readable()) << "it belongs to another user";
+  }
+  EXPECT_EQ(folder.files().size(), 2u);  // no temporary file stays
+}
+
+// Sparse: only the length counts.
+void make_old(const fs::path& path, uintmax_t bytes, int hours) {
+  if (!fs::exists(path)) std::ofstream(path) << "x";
+  ASSERT_EQ(::chmod(path.c_str(), 0600), 0);
+  fs::resize_file(path, bytes);
+  fs::last_write_time(path, fs::file_time_type::clock::now() - std::chrono::hours(hours));
+}
+
+TEST(DiskCacheTest, TrimmingRemovesItsOwnFilesOnly) {
+  constexpr uintmax_t huge = uintmax_t{600} << 20, cap = uintmax_t{512} << 20;
+  Folder folder, elsewhere;
+  const auto at = [&](const std::string& name) { return fs::path(folder.path()) / name; };
+  const std::string digits(31, 'a');
+  const std::vector<std::string> foreign = {
+      "movie.mkv",         digits,           digits + "aa",
+      digits + "A",        digits + "a.tmp", digits + "a.tmp1",
+      digits + "a.tmp1.x", digits + "a.bak", ".pull-" + digits + "a",
+  };
+  for (const std::string& name : foreign) make_old(at(name), huge, 48);
+  const fs::path target = fs::path(elsewhere.path()) / "target";
+  make_old(target, huge, 48);
+  fs::create_symlink(target, at(digits + "b"));
+  fs::create_hard_link(target, at(digits + "c"));
+  fs::create_directory(at(digits + "d"));
+  ASSERT_EQ(::mkfifo(at(digits + "e").c_str(), 0600), 0);
+  const auto kept = [&] {
+    for (const std::string& name : foreign) EXPECT_TRUE(fs::exists(at(name))) << name;
+    EXPECT_TRUE(fs::exists(target));
+    for (const char c : {'b', 'c', 'd', 'e'}) {
+      EXPECT_TRUE(fs::exists(fs::symlink_status(at(digits + c)))) << c;
+    }
+  };
+  {
+    // What is foreign does not count: an old entry stays beside it.
+    make_old(at(digits + "0"), 1000, 24);
+    EXPECT_TRUE(read_back(DiskCache(folder.path())));
+    EXPECT_TRUE(fs::exists(at(digits + "0")));
+    kept();
+  }
+  make_old(at(digits + "1"), cap - 100, 23);
+  make_old(at(digits + "2.tmp77.3"), 10, 2);  // left over
+  make_old(at(digits + "3.tmp77.3"), 10, 0);  // perhaps still being written
+  EXPECT_TRUE(read_back(DiskCache(folder.path())));
+  EXPECT_FALSE(fs::exists(at(digits + "0"))) << "the oldest entry";
+  EXPECT_TRUE(fs::exists(at(digits + "1"))) << "without the oldest there is room";
+  EXPECT_FALSE(fs::exists(at(digits + "2.tmp77.3")));
+  EXPECT_TRUE(fs::exists(at(digits + "3.tmp77.3")));
+  make_old(at(digits + "1"), huge, 23);
+  EXPECT_TRUE(read_back(DiskCache(folder.path())));
+  EXPECT_FALSE(fs::exists(at(digits + "1")));
+  EXPECT_TRUE(fs::exists(at(digits + "3.tmp77.3")));
+  kept();
+}
+
+TEST(KernelCacheTest, ARefusedFolderIsAnEventOfTheProgram) {
+  Folder folder;
+  One matmul(NEF_OP_MATMUL, {{64, 256}, {256, 128}});
+  KernelCache cache(folder.path());
+  cache.get(cpu(), matmul.desc);
+  EXPECT_EQ(cache.refusal(), "");
+  ASSERT_EQ(::chmod(folder.path().c_str(), 0777), 0);
+  KernelCache open(folder.path());
+  EXPECT_NE(open.get(cpu(), matmul.desc), nullptr);
+  EXPECT_NE(open.refusal().find("can be written by others"), std::string::npos);
+  EXPECT_EQ(open.stats().disk_hits, 0u);
+
+  context::Context& context = context::Context::get();
+  compile::Environment env = context.environment();
+  env.kernels = &open;
+  const auto graph = std::make_shared<ir::Graph>();
+  const ir::Dim left[] = {64, 256}, right[] = {256, 128};
+  const ValueId in[] = {graph->add_input("a", NEF_FLOAT32, left),
+                        graph->add_input("b", NEF_FLOAT32, right)};
+  graph->add_output("y", build::Builder(*graph).value(NEF_OP_MATMUL, in));
+  const auto program = compile::compile(graph, {}, env);
+  ASSERT_EQ(program->events.size(), 1u);
+  EXPECT_EQ(program->events[0].what, "kernels are not kept on disk");
+  EXPECT_NE(program->events[0].why.find(folder.path()), std::string::npos);
 }
 
 TEST(DiskCacheTest, WritersMeetWithoutHarm) {

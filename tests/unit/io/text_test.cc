@@ -31,6 +31,25 @@ TEST(Names, FaultsAreNamed) {
 TEST(Names, MessagesStayPrintable) {
   EXPECT_EQ(in_quotes("a\n\xff\x1b"), "'a\\x0a\\xff\\x1b'");
   EXPECT_LT(in_quotes(std::string(10000, 'x')).size(), 120u);
+  EXPECT_EQ(in_quotes("a\xe2\x80\xae"), "'a\\u202e'");
+}
+
+TEST(Printable, EscapesWhatATerminalObeysOrHides) {
+  for (const auto& [text, want] : std::vector<std::pair<std::string, std::string>>{
+           {"plain text, 'quotes' \\ and \xc3\xa9 \xe4\xb8\xad \xf0\x9f\x98\x80",
+            "plain text, 'quotes' \\ and \xc3\xa9 \xe4\xb8\xad \xf0\x9f\x98\x80"},
+           {std::string("\0\x1b]0;x\x07\r\n\t\x7f", 11), "\\x00\\x1b]0;x\\x07\\x0d\\x0a\\x09\\x7f"},
+           {"\xc2\x9b\xc2\xa0\xc2\xad", "\\u009b\\u00a0\\u00ad"},  // CSI, a space, a soft hyphen
+           {"\xe2\x80\xae\xe2\x81\xa6\xd8\x9c", "\\u202e\\u2066\\u061c"},  // directions
+           {"\xe2\x80\xa8\xe2\x80\x8b\xef\xbb\xbf", "\\u2028\\u200b\\ufeff"},
+           {"\xe3\x85\xa4\xef\xb8\x8f", "\\u3164\\ufe0f"},  // a filler, a variation selector
+           {"\xf3\xa0\x80\x81\xf4\x8f\xbf\xbf", "\\U000e0001\\U0010ffff"},
+           {"\x9b\xff\xed\xa0\x80", "\\x9b\\xff\\xed\\xa0\\x80"},
+           {"", ""},
+       }) {
+    EXPECT_EQ(printable(text), want);
+    EXPECT_EQ(printable(want), want);
+  }
 }
 
 TEST(Base64, RoundTripsEveryLength) {

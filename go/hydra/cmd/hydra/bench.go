@@ -105,6 +105,6 @@ func (a *app) printBench(name string, g *model, compiled time.Duration, times []
 		a.printJSON(rows)
 		return
 	}
-	a.printf("%s  %s, compiled in %s\n%s\n", name, g.summary(), millis(compiled), shapes)
-	a.printf("%s: median %s, 10th to 90th percentile %s to %s, best %s\n", plural(len(times), "run"), millis(at(0.5)), millis(at(0.1)), millis(at(0.9)), millis(times[0]))
+	a.out.Printf("%s  %s, compiled in %s\n%s\n", name, g.summary(), millis(compiled), shapes)
+	a.out.Printf("%s: median %s, 10th to 90th percentile %s to %s, best %s\n", plural(len(times), "run"), millis(at(0.5)), millis(at(0.1)), millis(at(0.9)), millis(times[0]))
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/Hexa08/NEF/go/hydra/bert"
+	"github.com/Hexa08/NEF/internal/safetext"
 )
 
 type buildOptions struct {
@@ -42,7 +43,7 @@ BERT-type encoders are supported, also with the sentence-transformers files besi
 
 func (a *app) build(dir string, o buildOptions) error {
 	if o.output == "" {
-		return usagef("no output file: hydra build %s -o MODEL.nef", dir)
+		return usagef("no output file: hydra build %s -o MODEL.nef", safetext.Shell(dir))
 	}
 	if !strings.HasSuffix(o.output, ".nef") {
 		return usagef("output file %q: models have the extension .nef", o.output)
@@ -62,7 +63,7 @@ func (a *app) build(dir string, o buildOptions) error {
 		a.printJSON(map[string]any{"model": o.output, "inputs": g.inputs, "outputs": g.outputs})
 		return nil
 	}
-	a.printf("%s  %s\n%s", o.output, g.summary(), g.portLines())
+	a.out.Printf("%s  %s\n%s", o.output, g.summary(), g.portLines())
 	return nil
 }
 

@@ -7,6 +7,8 @@ import (
 
 	nef "github.com/Hexa08/NEF"
 	"github.com/spf13/cobra"
+
+	"github.com/Hexa08/NEF/internal/safetext"
 )
 
 func (a *app) devicesCommand() *cobra.Command {
@@ -90,6 +92,6 @@ func (a *app) devices(plugins []string, measure bool) error {
 		a.printJSON(reports)
 		return nil
 	}
-	a.printf("%s%s%s", table(found), table(details), table(absent))
+	a.out.Printf("%s%s%s", safetext.Table(found), safetext.Table(details), safetext.Table(absent))
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/Hexa08/NEF/go/hydra/onnx"
 	"github.com/Hexa08/NEF/go/hydra/tensorfile"
+	"github.com/Hexa08/NEF/internal/safetext"
 )
 
 type importOptions struct {
@@ -69,7 +70,7 @@ made of symbolic links, name the folder that you trust with --data-root.`,
 
 func (a *app) importModel(path string, o importOptions) error {
 	if o.output == "" {
-		return usagef("no output file: hydra import %s -o MODEL.nef", path)
+		return usagef("no output file: hydra import %s -o MODEL.nef", safetext.Shell(path))
 	}
 	if !strings.HasSuffix(o.output, ".nef") {
 		return usagef("output file %q: models have the extension .nef", o.output)
@@ -87,7 +88,7 @@ func (a *app) importModel(path string, o importOptions) error {
 		a.printJSON(map[string]any{"model": o.output, "source": info, "inputs": g.inputs, "outputs": g.outputs})
 		return nil
 	}
-	a.printf("%s  %s, from %d ONNX nodes\n%s", o.output, g.summary(), info.Nodes, g.portLines())
+	a.out.Printf("%s  %s, from %d ONNX nodes\n%s", o.output, g.summary(), info.Nodes, g.portLines())
 	return nil
 }
 
@@ -123,7 +124,7 @@ func (a *app) importError(path string, err error) error {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	if !a.json {
-		return fmt.Errorf("%s: %w", path, err)
+		return textError{err, safetext.Sprintf("%s: %s", path, safetext.Lines(list.Error()))}
 	}
 	a.printJSON(map[string]any{"error": map[string]any{
 		"code": nef.CodeUnsupported.String(), "message": err.Error(), "unsupported": list.Ops,

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/Hexa08/NEF/go/hydra/graphview"
+	"github.com/Hexa08/NEF/internal/safetext"
 )
 
 type inspectOptions struct {
@@ -51,14 +52,14 @@ func (a *app) inspect(path string, o inspectOptions) error {
 		a.printJSON(g.about.raw)
 		return nil
 	}
-	a.printf("%s  %s\n%s", path, g.about.summary(), g.portLines())
+	a.out.Printf("%s  %s\n%s", path, g.about.summary(), g.portLines())
 	if o.nodes {
-		a.printf("\n%s", table(g.about.nodeRows()))
+		a.out.Printf("\n%s", safetext.Table(g.about.nodeRows()))
 	} else if rows := g.about.opCounts(); len(rows) > 0 {
-		a.printf("\n%s", table(rows))
+		a.out.Printf("\n%s", safetext.Table(rows))
 	}
 	if o.svg != "" {
-		a.printf("\ndrawn into %s\n", o.svg)
+		a.out.Printf("\ndrawn into %s\n", o.svg)
 	}
 	return nil
 }

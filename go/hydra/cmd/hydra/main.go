@@ -5,25 +5,16 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 
 	nef "github.com/Hexa08/NEF"
 	"github.com/spf13/cobra"
-)
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := execute(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	stop()
-	os.Exit(code)
-}
+	"github.com/Hexa08/NEF/internal/safetext"
+)
 
 // Exit codes: 1 the work failed, 2 the command line is wrong or incomplete, 130 interrupted.
 const (
@@ -42,14 +33,26 @@ func usagef(format string, args ...any) error { return usageError{fmt.Errorf(for
 // errShown is an error whose text has been printed already.
 var errShown = errors.New("")
 
-// app is what the commands share.
+// textError is an error whose text has lines of its own.
+type textError struct {
+	error
+	text safetext.Text
+}
+
+func (e textError) Unwrap() error { return e.error }
+
+// app is what the commands share. All that a command prints goes through the two printers, which
+// escape what is not the program's own text.
 type app struct {
-	out, err io.Writer
+	out, err *safetext.Printer
 	json     bool
 }
 
-func execute(ctx context.Context, args []string, out, errOut io.Writer) int {
-	a := &app{out: out, err: errOut}
+func newApp(out, errOut io.Writer) *app {
+	return &app{out: safetext.NewPrinter(out), err: safetext.NewPrinter(errOut)}
+}
+
+func (a *app) execute(ctx context.Context, args []string) int {
 	root := a.command()
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
@@ -57,7 +60,7 @@ func execute(ctx context.Context, args []string, out, errOut io.Writer) int {
 	case err == nil:
 		return 0
 	case ctx.Err() != nil:
-		a.report(errors.New("interrupted"))
+		a.report(errInterrupted)
 		return exitInterrupted
 	}
 	a.report(err)
@@ -120,9 +123,13 @@ func (a *app) report(err error) {
 		return
 	}
 	if !a.json {
+		var own textError
+		if errors.As(err, &own) {
+			a.err.Printf("hydra: %s\n", own.text)
+			return
+		}
 		// Messages of the loader begin with the file, which is better than the name of the stage.
-		text := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "nef: "), "load: ")
-		fmt.Fprintf(a.err, "hydra: %s\n", text)
+		a.err.Printf("hydra: %s\n", strings.TrimPrefix(strings.TrimPrefix(err.Error(), "nef: "), "load: "))
 		return
 	}
 	fault := struct {
@@ -143,12 +150,7 @@ func (a *app) printJSON(v any) { a.encodeJSON(v, "  ") }
 func (a *app) printLine(v any) { a.encodeJSON(v, "") }
 
 func (a *app) encodeJSON(v any, indent string) {
-	encoder := json.NewEncoder(a.out)
-	encoder.SetIndent("", indent)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(v); err != nil {
-		fmt.Fprintf(a.err, "hydra: %v\n", err)
+	if err := a.out.JSON(v, indent); err != nil {
+		a.err.Printf("hydra: %v\n", err)
 	}
 }
-
-func (a *app) printf(format string, args ...any) { fmt.Fprintf(a.out, format, args...) }

@@ -21,7 +21,7 @@ import (
 func hydra(t *testing.T, args ...string) (out, errOut string, code int) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	code = execute(t.Context(), args, &stdout, &stderr)
+	code = newApp(&stdout, &stderr).execute(t.Context(), args)
 	return stdout.String(), stderr.String(), code
 }
 
@@ -211,7 +211,7 @@ func TestInterrupt(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	var out, errOut bytes.Buffer
-	if code := execute(ctx, []string{"run", linearModel(t), "--random"}, &out, &errOut); code != exitInterrupted || errOut.String() != "hydra: interrupted\n" {
+	if code := newApp(&out, &errOut).execute(ctx, []string{"run", linearModel(t), "--random"}); code != exitInterrupted || errOut.String() != "hydra: interrupted\n" {
 		t.Errorf("exit %d, %q", code, errOut.String())
 	}
 }

@@ -12,6 +12,8 @@ import (
 
 	nef "github.com/Hexa08/NEF"
 	"github.com/spf13/pflag"
+
+	"github.com/Hexa08/NEF/internal/safetext"
 )
 
 // model is a loaded graph with what the commands ask about it.
@@ -77,7 +79,22 @@ func ports(infos []nef.TensorInfo) []port {
 }
 
 // isSymbol tells a plain name from an expression such as "2*sequence".
-func (d dim) isSymbol() bool { return d.Size < 0 && !strings.ContainsAny(d.Text, "+-*/() ?") }
+func (d dim) isSymbol() bool {
+	if d.Size >= 0 || !strings.HasPrefix(d.Text, "`") {
+		return d.Size < 0 && !strings.ContainsAny(d.Text, "+-*/() ?")
+	}
+	// A name that is no plain word stands in backquotes, its own ones doubled.
+	rest := strings.ReplaceAll(d.Text[1:], "``", "")
+	return strings.IndexByte(rest, '`') == len(rest)-1
+}
+
+// name is that of a symbol, as it stands in the model.
+func (d dim) name() string {
+	if !strings.HasPrefix(d.Text, "`") {
+		return d.Text
+	}
+	return strings.ReplaceAll(d.Text[1:len(d.Text)-1], "``", "`")
+}
 
 // smallSize is a size for made-up inputs: 1 for a batch, else a few, within the bounds.
 func (d dim) smallSize() int {
@@ -146,7 +163,7 @@ func (g *model) summary() string {
 }
 
 // portLines describes inputs and outputs, one a line.
-func (g *model) portLines() string {
+func (g *model) portLines() safetext.Text {
 	var rows [][]string
 	for _, side := range []struct {
 		what  string
@@ -156,14 +173,14 @@ func (g *model) portLines() string {
 			rows = append(rows, []string{" " + side.what, p.Name, p.DType, p.shape() + p.bounds()})
 		}
 	}
-	return table(rows)
+	return safetext.Table(rows)
 }
 
 // parseDims reads --dim NAME=N flags.
 func (g *model) parseDims(flags []string) (map[string]int, error) {
 	sizes := map[string]int{}
 	for _, flag := range flags {
-		name, text, ok := strings.Cut(flag, "=")
+		name, text, ok := cutLast(flag)
 		var n int
 		if _, err := fmt.Sscanf(text, "%d", &n); !ok || err != nil || n < 0 || fmt.Sprint(n) != text {
 			return nil, usagef("--dim %q: expected NAME=N", flag)
@@ -175,7 +192,7 @@ func (g *model) parseDims(flags []string) (map[string]int, error) {
 		if n < d.Min || d.Max > 0 && n > d.Max {
 			return nil, usagef("--dim %s: %s is %d at least%s", flag, name, d.Min, upTo(d.Max))
 		}
-		sizes[name] = n
+		sizes[d.Text] = n
 	}
 	return sizes, nil
 }
@@ -190,7 +207,7 @@ func upTo(limit int) string {
 func (g *model) symbol(name string) *dim {
 	for _, p := range g.inputs {
 		for i := range p.Dims {
-			if p.Dims[i].Text == name && p.Dims[i].isSymbol() {
+			if p.Dims[i].isSymbol() && p.Dims[i].name() == name {
 				return &p.Dims[i]
 			}
 		}

@@ -9,6 +9,8 @@ import (
 
 	nef "github.com/Hexa08/NEF"
 	"github.com/spf13/cobra"
+
+	"github.com/Hexa08/NEF/internal/safetext"
 )
 
 type planOptions struct {
@@ -58,7 +60,7 @@ func (a *app) plan(ctx context.Context, path string, o planOptions) error {
 		a.printJSON(json.RawMessage(plan.JSON()))
 		return nil
 	}
-	a.printf("%v%s\n", plan, note)
+	a.out.Printf("%s%s\n", safetext.Lines(plan.String()), note)
 	return nil
 }
 

@@ -4,12 +4,13 @@ package main
 
 import (
 	"io"
-	"os"
 	"sync"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
+
+	"github.com/Hexa08/NEF/internal/safetext"
 )
 
 const (
@@ -26,14 +27,14 @@ type progress struct {
 }
 
 // startProgress begins watching. Total is the number of steps, -1 when unknown.
-func startProgress(w io.Writer, what string, total int) *progress {
+func startProgress(w *safetext.Printer, what string, total int) *progress {
 	p := &progress{stop: make(chan struct{}), ended: make(chan struct{})}
-	f, ok := w.(*os.File)
+	f, ok := w.File()
 	if !ok || !term.IsTerminal(int(f.Fd())) {
 		close(p.ended)
 		return p
 	}
-	go p.show(f, what, total)
+	go p.show(f, safetext.Escape(what), total)
 	return p
 }
 

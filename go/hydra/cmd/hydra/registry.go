@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/Hexa08/NEF/go/hydra/registry"
+	"github.com/Hexa08/NEF/internal/safetext"
 )
 
 const credentialsHelp = `Credentials are those of the docker configuration, as "docker login" leaves them.`
@@ -69,7 +70,7 @@ func (a *app) push(ctx context.Context, model, reference string, o registry.Opti
 
 func (a *app) pull(ctx context.Context, reference, output string, o registry.Options) error {
 	if output == "" {
-		return usagef("no output file: hydra pull %s -o MODEL.nef", reference)
+		return usagef("no output file: hydra pull %s -o MODEL.nef", safetext.Shell(reference))
 	}
 	if !strings.HasSuffix(output, ".nef") {
 		return usagef("output file %q: models have the extension .nef", output)
@@ -97,5 +98,5 @@ func (a *app) printArtifact(artifact *registry.Artifact, title string) {
 		}
 		rows = append(rows, []string{" " + l.Name, size(float64(l.Size)), l.Digest, note})
 	}
-	a.printf("%s\n%s digest %s\n", title, table(rows), artifact.Digest)
+	a.out.Printf("%s\n%s digest %s\n", title, safetext.Table(rows), artifact.Digest)
 }

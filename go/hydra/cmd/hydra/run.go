@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/Hexa08/NEF/go/hydra/tensorfile"
+	"github.com/Hexa08/NEF/internal/safetext"
 )
 
 type runOptions struct {
@@ -177,7 +178,9 @@ func (g *model) readInputs(o runOptions) (nef.Values, error) {
 	}
 	if len(missing) > 0 && !o.random {
 		values.Close()
-		return nil, usagef("%s misses %s:\n%s  or --random to make them up", g.path, names(missing), flagLines(missing))
+		err := usagef("%s misses %s", g.path, names(missing))
+		return nil, textError{err, safetext.Sprintf("%s:\n  hydra run %s ...%s\n  or --random to make them up",
+			err, safetext.Shell(g.path), inputFlags(missing))}
 	}
 	if err := randomValues(values, missing, sizes, o.seed); err != nil {
 		values.Close()
@@ -219,32 +222,38 @@ func (a *app) printNeeds(g *model) {
 	if a.json {
 		flags := []string{}
 		for _, p := range g.inputs {
-			flags = append(flags, "--input", fmt.Sprintf("%s=@%s.npy", p.Name, fileName(p.Name)))
+			flags = append(flags, "--input", inputFlag(p))
 		}
 		a.printJSON(map[string]any{"model": g.path, "inputs": g.inputs, "outputs": g.outputs, "flags": flags})
 		return
 	}
-	a.printf("%s needs %s:\n\n  hydra run %s \\\n%s", g.path, plural(len(g.inputs), "input"), g.path, flagLines(g.inputs))
-	a.printf("\n  (.npy, .json, .safetensors#name, or JSON in place of @file)\n\nor made-up values:\n\n  hydra run %s --random%s\n", g.path, dimFlags(g.inputs))
-	a.printf("\nIt gives (add --output NAME=@FILE to keep one):\n\n")
-	var rows [][]string
-	for _, p := range g.outputs {
-		rows = append(rows, []string{"  " + p.Name, p.DType, p.shape()})
-	}
-	a.printf("%s", table(rows))
+	a.out.Printf("%s needs %s:\n\n%s", g.path, plural(len(g.inputs), "input"), portTable(g.inputs))
+	a.out.Printf("\nEach is given by a flag:\n\n  hydra run %s%s\n", safetext.Shell(g.path), inputFlags(g.inputs))
+	a.out.Printf("\n  (.npy, .json, .safetensors#name, or JSON in place of @file)\n")
+	a.out.Printf("\nor made-up values:\n\n  hydra run %s --random%s\n", safetext.Shell(g.path), dimFlags(g.inputs))
+	a.out.Printf("\nIt gives (add --output NAME=@FILE to keep one):\n\n%s", portTable(g.outputs))
 }
 
-func flagLines(ports []port) string {
+// portTable tells what inputs or outputs are.
+func portTable(ports []port) safetext.Text {
 	var rows [][]string
-	for i, p := range ports {
-		end := " \\"
-		if i == len(ports)-1 {
-			end = ""
-		}
-		rows = append(rows, []string{fmt.Sprintf("    --input %s=@%s.npy%s", p.Name, fileName(p.Name), end), "# " + p.DType + " " + p.shape() + p.bounds()})
+	for _, p := range ports {
+		rows = append(rows, []string{"  " + p.Name, p.DType + " " + p.shape() + p.bounds()})
 	}
-	return table(rows)
+	return safetext.Table(rows)
 }
+
+// inputFlags are flags with a file for each input, a line each, which continue a command. Nothing
+// may stand behind the backslash that ends a line.
+func inputFlags(ports []port) safetext.Text {
+	var flags safetext.Text
+	for _, p := range ports {
+		flags = flags.Append(safetext.Sprintf(" \\\n    --input %s", safetext.Shell(inputFlag(p))))
+	}
+	return flags
+}
+
+func inputFlag(p port) string { return p.Name + "=@" + fileName(p.Name) + ".npy" }
 
 // dimFlags names every symbol once, with a size that fits.
 func dimFlags(ports []port) string {
@@ -254,7 +263,7 @@ func dimFlags(ports []port) string {
 		for _, d := range p.Dims {
 			if _, known := sizes[d.Text]; d.Size < 0 && !known && d.isSymbol() {
 				sizes[d.Text] = d.smallSize()
-				fmt.Fprintf(&b, " --dim %s=%d", d.Text, sizes[d.Text])
+				b.WriteString(" --dim " + safetext.Shell(fmt.Sprintf("%s=%d", d.name(), sizes[d.Text])))
 			}
 		}
 	}
@@ -264,11 +273,11 @@ func dimFlags(ports []port) string {
 // fileName makes a name out of one that may hold anything.
 func fileName(name string) string {
 	clean := strings.Map(func(r rune) rune {
-		if strings.ContainsRune("/\\ \"'#", r) || r < ' ' {
+		if strings.ContainsRune("/\\ \"'#", r) || !safetext.Printable(r) {
 			return '_'
 		}
 		return r
-	}, name)
+	}, strings.ToValidUTF8(name, "_"))
 	return strings.TrimLeft(clean, ".-")
 }
 
@@ -294,7 +303,7 @@ func (a *app) printRun(g *model, program *nef.Program, outputs nef.Values, targe
 	report := runReport{Model: g.path, Devices: planDevices(program), Compile: compiled.Seconds() * 1e3, Runs: len(times),
 		Median: median(times).Seconds() * 1e3, Outputs: []outputReport{}, Events: program.Events()}
 	var files tensorfile.Writer
-	var texts []string
+	var texts safetext.Text
 	for _, p := range g.outputs {
 		value := outputs[p.Name]
 		if value == nil {
@@ -312,7 +321,7 @@ func (a *app) printRun(g *model, program *nef.Program, outputs nef.Values, targe
 				return err
 			}
 			row.File = target.String()
-			texts = append(texts, fmt.Sprintf("%s  %s %v  -> %s\n", row.Name, row.DType, row.Shape, row.File))
+			texts = texts.Append(safetext.Sprintf("%s  %s %v  -> %s\n", row.Name, row.DType, row.Shape, row.File))
 		case a.json:
 			array, err := tensorfile.FromValue(value)
 			if err != nil {
@@ -322,7 +331,7 @@ func (a *app) printRun(g *model, program *nef.Program, outputs nef.Values, targe
 				return err
 			}
 		default:
-			texts = append(texts, fmt.Sprintf("%s  %v\n", row.Name, value))
+			texts = texts.Append(safetext.Sprintf("%s  %s\n", row.Name, safetext.Lines(value.String())))
 		}
 		if err := value.Err(); err != nil {
 			return err
@@ -336,11 +345,11 @@ func (a *app) printRun(g *model, program *nef.Program, outputs nef.Values, targe
 		a.printLine(report)
 		return nil
 	}
-	a.printf("%s  %s, compiled in %s\n", g.path, g.summary(), millis(compiled))
-	a.printf("%s   %s, median %s\n", strings.Join(report.Devices, ", "), plural(len(times), "run"), millis(median(times)))
-	a.printf("%s", strings.Join(texts, ""))
+	a.out.Printf("%s  %s, compiled in %s\n", g.path, g.summary(), millis(compiled))
+	a.out.Printf("%s   %s, median %s\n", strings.Join(report.Devices, ", "), plural(len(times), "run"), millis(median(times)))
+	a.out.Print(texts)
 	for _, event := range report.Events {
-		a.printf("note: %v\n", event)
+		a.out.Printf("note: %v\n", event)
 	}
 	return nil
 }

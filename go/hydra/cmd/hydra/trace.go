@@ -7,6 +7,8 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
+
+	"github.com/Hexa08/NEF/internal/safetext"
 )
 
 type traceOptions struct {
@@ -35,7 +37,7 @@ Inputs that are not given are made up, as by hydra run --random.`,
 
 func (a *app) trace(ctx context.Context, path string, o traceOptions) error {
 	if o.output == "" {
-		return usagef("no output file: hydra trace %s -o TRACE.json", path)
+		return usagef("no output file: hydra trace %s -o TRACE.json", safetext.Shell(path))
 	}
 	g, err := a.load(path)
 	if err != nil {
@@ -69,6 +71,6 @@ func (a *app) trace(ctx context.Context, path string, o traceOptions) error {
 		a.printJSON(map[string]string{"trace": o.output})
 		return nil
 	}
-	a.printf("%s  the timeline of a run with %s\n", o.output, describeShapes(g, values))
+	a.out.Printf("%s  the timeline of a run with %s\n", o.output, describeShapes(g, values))
 	return nil
 }

@@ -30,7 +30,7 @@ func (a *app) versionCommand() *cobra.Command {
 				a.printJSON(map[string]string{"hydra": command, "engine": nef.Version(), "go": runtime.Version(), "platform": platform})
 				return nil
 			}
-			a.printf("hydra %s, engine %s, %s %s\n", command, nef.Version(), runtime.Version(), platform)
+			a.out.Printf("hydra %s, engine %s, %s %s\n", command, nef.Version(), runtime.Version(), platform)
 			return nil
 		},
 	}
