@@ -112,9 +112,10 @@ func TestOutOfMemory(t *testing.T) {
 		wantEvents(t, other)
 	})
 	t.Run("budget", func(t *testing.T) {
-		p := onDevice(t, nef.Options{MemoryBudget: 1024})
+		// The output of 64 rows takes half of it.
+		p := onDevice(t, nef.Options{MemoryBudget: 2048})
 		wantRight(t, g, p, 64)
-		wantEvents(t, p, "memory budget is 1024", "smaller batches")
+		wantEvents(t, p, "memory budget is 2048", "smaller batches")
 	})
 	t.Run("strict", func(t *testing.T) {
 		p := onDevice(t, nef.Options{Strict: true})

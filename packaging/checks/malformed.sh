@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Loads every malformed .nef file of the test data, and broken weights, links and names.
+# Loads every malformed .nef file of the test data, and broken weights, links and names; loads,
+# compiles and runs every hostile one.
 #
 # usage: ./dev check malformed
 #
-# Each has to be refused with its own code and words. Prints how many tests and files were looked
-# at last, and fails when one was not refused as it should be.
+# A malformed one has to be refused with its own code and words, a hostile one gives numbers or an
+# error. Prints how many tests and files were looked at last, and fails when one did otherwise.
 set -euo pipefail
 . "$(dirname "$0")/../dev/lib.sh"
 wants_help "$@" && { print_help "$0"; exit 0; }
@@ -22,5 +23,6 @@ rc=0
 [ "$rc" -eq 0 ] || cat "$log" >&2
 files=$(grep -cv '^#' "$NEF_ROOT/tests/data/nef/malformed.tsv")
 passed=$(sed -n 's/^\[  PASSED  \] \([0-9]*\) test.*/\1/p' "$log")
-echo "$files malformed files, ${passed:-0} tests passed, exit status $rc"
+hostile=$(find "$NEF_ROOT/tests/data/nef/hostile" -name '*.nef' | wc -l)
+echo "$files malformed and $hostile hostile files, ${passed:-0} tests passed, exit status $rc"
 exit "$rc"

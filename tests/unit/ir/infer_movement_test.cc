@@ -29,6 +29,9 @@ const std::vector<InferCase> kReshape = register_cases({
     {"Reshape", "", "i64[]={B}, i64[1]={1}", "i64[1]={B}"},
     {"Reshape", "", "f32[2 3], i64[2]", "f32[? ?]"},
     {"Reshape", "", "f32[B 3], i64[1]", "f32[?]"},
+    // Four elements, if the run finds that S is 4.
+    {"Reshape", "", "i64[4]={1 2 3 4}, i64[1]={S}", "i64[S]"},
+    {"Reshape", "", "i64[4]={1 2 3 4}, i64[1]={-1}", "i64[4]={1 2 3 4}"},
     {"Reshape", "", "f32[6], i64[1]={-9223372036854775000}", "!out_of_range too low for a size"},
     {"Reshape", "", "f32[2 3], i64[x]",
      "!unsupported the rank of the result depends on input shape"},

@@ -19,6 +19,9 @@ const std::vector<InferCase> kRnn = register_cases({
      "f64[5 1 2 4], f64[1 2 4]"},
     {"LSTM", "", "f32[S B 3], f32[1 12 3], f32[1 12 4]", "!shape_mismatch gates * hidden"},
     {"LSTM", "", "f32[S 3], f32[1 16 3], f32[1 16 4]", "!shape_mismatch must have 3 dims"},
+    // Once the name of an expression.
+    {"LSTM", "hidden_size=-9223372036854775808", "f32[S B 3], f32[1 16 3], f32[1 16 4]",
+     "!limit_exceeded lowest dim"},
     {"LSTM", "hidden_size=5", "f32[S B 3], f32[1 16 3], f32[1 16 4]",
      "!shape_mismatch hidden_size"},
     {"LSTM", "layout=2", "f32[S B 3], f32[1 16 3], f32[1 16 4]", "!invalid_argument layout"},

@@ -183,6 +183,22 @@ TEST(LateSizesTest, DataThatMakesNoShapeIsAnError) {
   EXPECT_EQ(run_code(fill, {ints({0, 3})}), NEF_OK);
 }
 
+// Four known elements as a vector of n: rules that look elements up must not look behind them.
+TEST(LateSizesTest, KnownElementsOfAnUnknownLength) {
+  const Tensor x = input("x", {dim("n", 0, 300)});
+  const Tensor four = op("reshape", {ints({1, 2, 3, 4}), op("shape", {x})});
+  const Tensor wide = ints(Ints(200, 7));
+  const std::vector<Tensor> outs{op("gather", {four, ints({100})}), op("add", {four, wide}),
+                                 op("slice", {four, ints({90}), ints({100})})};
+  for (const Tensor& y : outs) {
+    EXPECT_EQ(nef_tensor_known_ints(y.get(), nullptr, 0), -1);
+    const Program p = compile(capture({y}));
+    EXPECT_NE(run_code(p, {tensor(std::vector<float>(200, 1), {200})}), NEF_OK);
+  }
+  const Program p = compile(capture({op("gather", {four, ints({-1})})}));
+  EXPECT_EQ(int64s(run(p, {tensor({0, 0, 0, 0}, {4})})[0]), (Ints{4}));
+}
+
 // Two sizes that must agree are compared in the run.
 // What the size must be follows from the other input; whether the data says so, only from the run.
 TEST(LateSizesTest, ShapesThatCanOnlyBeOneAreChecked) {
