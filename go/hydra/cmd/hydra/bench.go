@@ -63,7 +63,7 @@ func (a *app) bench(ctx context.Context, path string, o benchOptions) error {
 	}
 	defer values.Close()
 	shapes := describeShapes(g, values)
-	program, compiled, err := a.compile(g, o.compile)
+	program, compiled, err := a.compile(ctx, g, o.compile)
 	if err != nil {
 		return err
 	}

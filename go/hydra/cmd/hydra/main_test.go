@@ -216,6 +216,16 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
+// Compiling hears of it too: nothing is run here.
+func TestInterruptWhileCompiling(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var out, errOut bytes.Buffer
+	if code := newApp(&out, &errOut).execute(ctx, []string{"plan", linearModel(t), "--no-run"}); code != exitInterrupted || errOut.String() != "hydra: interrupted\n" {
+		t.Errorf("exit %d, %q", code, errOut.String())
+	}
+}
+
 func TestInspect(t *testing.T) {
 	model := linearModel(t)
 	wantText(t, mustHydra(t, "inspect", model), "4 nodes, 10 parameters", "input   x  float32  [batch 2], batch 1 to 8", "matmul")

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -249,11 +250,11 @@ func (o compileOptions) options() nef.Options {
 	return options
 }
 
-func (a *app) compile(g *model, o compileOptions) (*nef.Program, time.Duration, error) {
+func (a *app) compile(ctx context.Context, g *model, o compileOptions) (*nef.Program, time.Duration, error) {
 	bar := startProgress(a.err, "compiling "+filepath.Base(g.path), -1)
 	defer bar.finish()
 	begin := time.Now()
-	program, err := g.Compile(o.options())
+	program, err := g.CompileContext(ctx, o.options())
 	return program, time.Since(begin), err
 }
 

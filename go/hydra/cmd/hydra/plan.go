@@ -44,7 +44,7 @@ func (a *app) plan(ctx context.Context, path string, o planOptions) error {
 		return err
 	}
 	defer g.Close()
-	program, _, err := a.compile(g, o.compile)
+	program, _, err := a.compile(ctx, g, o.compile)
 	if err != nil {
 		return err
 	}

@@ -78,7 +78,7 @@ func (a *app) run(ctx context.Context, path string, o runOptions) error {
 		return err
 	}
 	defer values.Close()
-	program, compiled, err := a.compile(g, o.compile)
+	program, compiled, err := a.compile(ctx, g, o.compile)
 	if err != nil {
 		return err
 	}

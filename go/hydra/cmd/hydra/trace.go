@@ -49,7 +49,7 @@ func (a *app) trace(ctx context.Context, path string, o traceOptions) error {
 		return err
 	}
 	defer values.Close()
-	program, _, err := a.compile(g, o.compile)
+	program, _, err := a.compile(ctx, g, o.compile)
 	if err != nil {
 		return err
 	}
