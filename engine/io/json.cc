@@ -65,7 +65,11 @@ void append_number(std::string& out, T v) {
 void append_double(std::string& out, double v) {
   const bool integer = std::fabs(v) <= static_cast<double>(kMaxJsonInt) && v == std::trunc(v);
   if (integer && !(v == 0 && std::signbit(v))) return append_number(out, static_cast<int64_t>(v));
+  const size_t begin = out.size();
   append_number(out, v);
+  // Some numbers beyond 2^53 are shorter without an exponent: readers would refuse an integer of
+  // that size.
+  if (!integer && out.find_first_of(".e", begin) == std::string::npos) out += ".0";
 }
 
 // Depth is bounded by the scan's limit, so this recursion is too.

@@ -150,13 +150,14 @@ TEST(Nef, AliasesAreReadAndSnakeCaseWritten) {
 TEST(Nef, UnknownKeysComeBack) {
   const std::string text =
       R"({"version":"1.0","nef_format":"graph-v1","zeta":{"b":[1,2.5],"a":null},
-    "graph":{"note/1":"keep","nodes":[{"id":"n/~","op":"relu","inputs":["x"],"output":"y","why":"x","cost":{"f":1e30}}]},
+    "graph":{"note/1":"keep","nodes":[{"id":"n/~","op":"relu","inputs":["x"],"output":"y","why":"x","cost":{"f":1e30,"g":18446744073709551616.0}}]},
     "tensors":{"x":{"shape":["n"],"dtype":"float32","axis":["n"]},"y":{"shape":["n"],"dtype":"float32"}},
     "symbols":{"n":{"min":1,"unit":"tokens"}},"target":"cuda:sm_90"})";
   const std::string once = nef_bytes(*load_text(text));
-  for (const char* part : {R"("zeta": {"b": [1, 2.5], "a": null})", R"("note/1": "keep")",
-                           R"("why": "x")", R"("cost": {"f": 1e+30})", R"("axis": ["n"])",
-                           R"("n": {"min": 1, "unit": "tokens"})", R"("target": "cuda:sm_90")"}) {
+  for (const char* part :
+       {R"("zeta": {"b": [1, 2.5], "a": null})", R"("note/1": "keep")", R"("why": "x")",
+        R"("cost": {"f": 1e+30, "g": 18446744073709551616.0})", R"("axis": ["n"])",
+        R"("n": {"min": 1, "unit": "tokens"})", R"("target": "cuda:sm_90")"}) {
     EXPECT_TRUE(contains(once, part)) << part << "\n" << once;
   }
   EXPECT_EQ(nef_bytes(*load_text(once)), once);
@@ -271,8 +272,9 @@ TEST(Nef, AttributesKeepEveryBit) {
     g.add_output("o" + std::to_string(g.graph_outputs().size()),
                  build.value(op, std::vector{x}, attrs(op, set)));
   };
-  for (const double alpha : {0.1, 1.0 / 3, 5e-324, 1.7976931348623157e308, -0.0, 1e22, 123456.0,
-                             std::numeric_limits<double>::infinity()}) {
+  for (const double alpha :
+       {0.1, 1.0 / 3, 5e-324, 1.7976931348623157e308, -0.0, 1e22, 123456.0, 9007199254740994.0,
+        -18446744073709551616.0, std::numeric_limits<double>::infinity()}) {
     unary(NEF_OP_ELU, [&](ir::AttrBuilder& b) { b.set_float(NEF_ELU_ALPHA, alpha); });
   }
   unary(NEF_OP_ELU, [&](ir::AttrBuilder& b) {
