@@ -124,11 +124,11 @@ void Maker::step() {
 // ---- values
 
 ir::Dim Maker::dim(int64_t size, bool symbolic) {
-  if (!symbolic || size < 0 || size > 4096 || options_.depth > 0) return size;
+  if (!symbolic || size < 0 || size > 4096 || options_.depth > 0) return ir::Dim::of(size);
   const std::string name =
       c_.chance(4) ? "batch" : std::string(1, static_cast<char>('a' + size % 20));
   const auto known = symbols_.find(name);
-  if (known != symbols_.end() && known->second != size) return size;
+  if (known != symbols_.end() && known->second != size) return ir::Dim::of(size);
   symbols_[name] = size;
   const int64_t low = c_.chance(3) ? std::max<int64_t>(size - 1, 0) : 0;
   static constexpr int64_t kHighs[] = {ir::kUnbounded, ir::kUnbounded, 4096, int64_t{1} << 31,
@@ -152,7 +152,7 @@ ValueId Maker::constant_numbers(nef_dtype dtype, const Sizes& shape, const Sizes
         static_cast<char*>(buffer->data()) + i * size);
   }
   ir::Shape dims;
-  for (int64_t s : shape) dims.push(s);
+  for (int64_t s : shape) dims.push(ir::Dim::of(s));
   const ValueId v = graph_.add_constant(dtype, dims, std::move(buffer));
   values_.push_back(v);
   return v;
@@ -163,7 +163,7 @@ ValueId Maker::constant(nef_dtype dtype, const Sizes& shape) {
   ir::Shape dims;
   for (int64_t s : shape) {
     count *= s;
-    dims.push(s);
+    dims.push(ir::Dim::of(s));
   }
   const size_t size = ir::dtype_size(dtype);
   auto buffer = ir::Buffer::allocate(static_cast<size_t>(count) * size);
@@ -216,8 +216,8 @@ std::optional<ValueId> Maker::existing(uint32_t dtypes, int rank) {
 Maker::Sizes Maker::sizes(ValueId v) const {
   Sizes out;
   for (ir::Dim d : graph_.dims(v)) {
-    if (!ir::is_expr(d)) {
-      out.push_back(d);
+    if (d.is_number()) {
+      out.push_back(d.number());
       continue;
     }
     const auto it =

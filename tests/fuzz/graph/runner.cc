@@ -129,7 +129,7 @@ class Inputs {
   static constexpr int64_t kMost = 1 << 16;
   static int64_t size_of(const Graph& graph, ir::Dim d,
                          const std::map<std::string, int64_t>& symbols) {
-    if (!ir::is_expr(d)) return d;
+    if (d.is_number()) return d.number();
     if (!graph.pool().is_symbol(d)) return 1;
     const auto it = symbols.find(graph.pool().str(d));
     return it != symbols.end() ? it->second : std::max<int64_t>(graph.pool().lower(d), 1);
