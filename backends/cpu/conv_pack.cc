@@ -138,6 +138,7 @@ void for_kernel(const Window& w, bool transposed, int64_t first, int64_t cols, c
 template <typename T>
 void pack_positions(const Window& w, bool transposed, const T* x, int64_t channels, int64_t first,
                     int64_t count, int64_t nr, T* out, T pad) {
+  if (channels == 0) return;  // x may be null then
   if (!transposed && w.pointwise()) {
     return pack_pointwise(w, x + first, channels, count, nr, pad, out);
   }
@@ -154,6 +155,7 @@ void pack_positions(const Window& w, bool transposed, const T* x, int64_t channe
 
 void pack_byte_panel(const AmxOps& ops, const Window& w, const uint8_t* x, int64_t channels,
                      int64_t first, int64_t cols, uint8_t pad, uint8_t* out) {
+  if (channels == 0) return;  // x may be null then
   for_kernel(w, false, first, cols, [&](int64_t k, const PanelSource& s, int64_t shift) {
     const uint8_t* src = x + shift;
     uint8_t* dst = out + k * kAmxPanel;

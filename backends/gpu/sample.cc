@@ -186,7 +186,8 @@ NEF_KERNEL(roi, P) {
       for (i64 ix = 0; ix < columns; ++ix) {
         const f64 px = box[0] + f64(pw) * bw + (f64(ix) + 0.5) * bw / f64(columns);
         f64 value = 0, largest = 0;
-        if (py >= -1 && py <= f64(p.height) && px >= -1 && px <= f64(p.width)) {
+        const bool pixels = p.height > 0 && p.width > 0;
+        if (pixels && py >= -1 && py <= f64(p.height) && px >= -1 && px <= f64(p.width)) {
           f64 y = py < 0 ? 0.0 : py, x = px < 0 ? 0.0 : px;
           i64 y0 = i64(y), x0 = i64(x), y1 = y0 + 1, x1 = x0 + 1;
           if (y0 >= p.height - 1) { y0 = y1 = p.height - 1; y = f64(y0); }

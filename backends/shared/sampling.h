@@ -184,12 +184,14 @@ void affine_grid(const Call& c, const Loop& loop) {
 
 namespace detail {
 
-// Bilinear sample with weights as RoiAlign has them; false when outside.
+// Bilinear sample with weights as RoiAlign has them; false when outside, as all is of an image
+// without pixels.
 struct Corner {
   int64_t at[4];
   double weight[4];
 };
 inline bool roi_corner(double y, double x, int64_t height, int64_t width, Corner* out) {
+  if (height == 0 || width == 0) return false;
   if (!(y >= -1 && y <= static_cast<double>(height) && x >= -1 && x <= static_cast<double>(width)))
     return false;
   y = std::max(y, 0.0);

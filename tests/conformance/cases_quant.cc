@@ -263,6 +263,7 @@ const std::vector<ConvShape> kConvs = {
     {"same_lower", {1, 2, 7, 8}, {3, 2, 2, 3}, {2, 3}, {}, {}, 1, "SAME_LOWER"},
     {"3d", {1, 2, 5, 4, 6}, {3, 2, 2, 3, 2}, {}, {}, {}},
     {"empty", {0, 3, 4, 4}, {5, 3, 2, 2}, {}, {}, {}},
+    {"no_channels", {1, 0, 2, 5}, {3, 0, 2, 2}, {}, {}, {}},
     {"wide", {1, 32, 12, 12}, {40, 32, 3, 3}, {}, {1, 1, 1, 1}, {}},
 };
 std::vector<int64_t> conv_attrs(nef_op op, const ConvShape& s) {

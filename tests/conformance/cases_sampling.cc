@@ -93,6 +93,12 @@ void add_roi_align(CaseList& out) {
   const auto words = attrs(op).build();
   const Tensor x = make(NEF_FLOAT32, {1, 1, 4, 4}, Fill::Small);
   out.push_back(single("none", op, {x, make(NEF_FLOAT32, {0, 4}, Fill::Small), ints({})}, words));
+  for (const Dims& empty : {Dims{1, 1, 0, 4}, Dims{1, 1, 4, 0}}) {
+    out.push_back(single("no_pixels", op,
+                         {make(NEF_FLOAT32, empty, Fill::Small),
+                          values(NEF_FLOAT32, {1, 4}, {0, 0, 2, 2}), ints({0})},
+                         words));
+  }
   for (double far : {1e30, std::numeric_limits<double>::quiet_NaN()}) {
     Case c = single("far_" + std::to_string(far), op,
                     {x, values(NEF_FLOAT32, {1, 4}, {0, 0, far, 2}), ints({0})}, words);

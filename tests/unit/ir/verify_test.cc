@@ -86,6 +86,23 @@ TEST(Verify, WrongLinks) {
   expect_fault([](Sample& s) { s.graph.clear_outputs(); }, "no outputs");
 }
 
+// Folding finds out what a run would: the index is outside. That is no fault of the pass.
+TEST(Verify, NumbersThatOnlyFailAreForTheRun) {
+  Graph g;
+  build::Builder build(g);
+  const ValueId x = g.add_input("x", NEF_FLOAT32, Shape{4});
+  const ValueId i = g.add_input("i", NEF_INT64, Shape{1});
+  AttrBuilder attrs(NEF_OP_GATHER);
+  const ValueId in[] = {x, i};
+  g.add_output("y", build.value(NEF_OP_GATHER, in, attrs.build()));
+  const int64_t outside[] = {9};
+  g.set_input(0, 1, build.ints(outside));
+  EXPECT_EQ(fault(g), "");
+  // A wrong type stays one, whatever the numbers are.
+  g.set_type(g.output(0), NEF_FLOAT64, g.shape_id(g.output(0)));
+  EXPECT_NE(fault(g).find("does not infer"), std::string::npos) << fault(g);
+}
+
 TEST(Verify, WrongAttributes) {
   expect_fault(
       [](Sample& s) {
