@@ -385,7 +385,11 @@ class TopK {
 };
 
 void run_topk(const Call& c) {
-  if (topk_output(c).count == 0) return;
+  const View y = topk_output(c);
+  if (y.count == 0) return;
+  if (y.dims[topk_axis(c)] > c.in(0).dims[topk_axis(c)]) {
+    throw BackendError(NEF_OUT_OF_RANGE, "TopK: k is more than the axis holds");
+  }
   with_element_type(c.in(0).dtype, [&]<class T>(T) { TopK<T>(c).run(); });
 }
 

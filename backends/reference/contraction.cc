@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // MatMul, FusedMatMul, Gemm.
+#include <cmath>
+
 #include "backends/reference/call.h"
 
 namespace nef::reference {
@@ -87,8 +89,9 @@ void run_fused_matmul(const Call& c) {
 template <typename D>
 D scaled(D value, double factor) {
   if constexpr (std::is_same_v<D, double>) return value * factor;
-  const auto whole = static_cast<int64_t>(factor);
-  if (static_cast<double>(whole) == factor) return multiply(value, static_cast<D>(whole));
+  if (factor == std::floor(factor) && std::abs(factor) < 0x1p63) {
+    return multiply(value, static_cast<D>(static_cast<int64_t>(factor)));
+  }
   return static_cast<D>(saturate(static_cast<double>(value) * factor,
                                  std::is_same_v<D, uint64_t> ? NEF_UINT64 : NEF_INT64));
 }

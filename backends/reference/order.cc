@@ -69,6 +69,7 @@ void run_topk(const Call& c) {
   const View x = c.in(0);
   const int axis = topk_axis(c);
   const Lines from(x, axis), to(topk_output(c), axis);
+  if (to.n > from.n) throw BackendError(NEF_OUT_OF_RANGE, "TopK: k is more than the axis holds");
   const bool largest = c.attr_int(NEF_TOPK_LARGEST, 1) != 0;
   auto* order = c.scratch<int64_t>();
   with_domain(x.dtype, [&]<typename D>(D) {

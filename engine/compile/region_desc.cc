@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "engine/ir/dtype.h"
+#include "engine/ir/shape.h"
 
 namespace nef::compile {
 
@@ -80,14 +81,10 @@ std::string RegionDesc::key() const {
     append(out, v.kind);
     append(out, v.dtype);
     append(out, v.rank);
-    int64_t count = 1;
-    for (int32_t i = 0; i < v.rank; ++i) {
-      append(out, v.dims[i]);
-      count *= v.dims[i];
-    }
+    for (int32_t i = 0; i < v.rank; ++i) append(out, v.dims[i]);
     if (v.kind != NEF_VALUE_LITERAL) continue;
-    out.append(static_cast<const char*>(v.literal),
-               static_cast<size_t>(count) * ir::dtype_size(v.dtype));
+    const int64_t bytes = ir::byte_count(v.dtype, {v.dims, static_cast<size_t>(v.rank)});
+    out.append(static_cast<const char*>(v.literal), static_cast<size_t>(bytes));
   }
   for (const nef_backend_node& n : abi_nodes_) {
     append(out, n.op);

@@ -104,6 +104,12 @@ void infer_topk(InferContext& c) {
     c.fail(NEF_OUT_OF_RANGE, cat("k is ", c.pool.str(k), "; it must be between 0 and ",
                                  c.pool.str(size), ", the size of axis ", axis));
   }
+  // Leaves a check for the run unless k fits for certain.
+  Dim fits{};
+  if (!c.pool.equal(c.pool.min(k, size), k, &fits)) {
+    c.fail(NEF_OUT_OF_RANGE, cat("k is ", c.pool.str(k), ", more than ", c.pool.str(size),
+                                 ", the size of axis ", axis));
+  }
   for (Inferred& r : c.out) {
     r.shape.assign(c.dims(0));
     r.shape.dims[axis] = k;

@@ -426,7 +426,8 @@ void Executor::make_output(const Run& run, size_t i, Level bound) const {
 // The caller's memory into the argument table, or what it holds into memory of the frame.
 void Executor::patch(const Run& run, Level level) const {
   for (const Patch& p : patches_[level].inputs) {
-    run.frame.tensors[p.tensor].data = const_cast<void*>(run.inputs[p.index].data);
+    const void* data = run.inputs[p.index].data;
+    run.frame.tensors[p.tensor].data = const_cast<void*>(data != nullptr ? data : kNothing);
   }
   if (level == 0) {
     for (const StagedCopy& s : run.frame.staged) {

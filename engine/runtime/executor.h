@@ -21,6 +21,9 @@
 
 namespace nef::runtime {
 
+// Where tensors without elements are, so that kernels may compute addresses.
+alignas(64) inline constexpr char kNothing[64] = {};
+
 // A tensor handed to a run: dense host memory.
 struct TensorArg {
   nef_dtype dtype;

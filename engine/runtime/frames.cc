@@ -209,7 +209,8 @@ void Executor::fill_tensor(Frame& frame, uint32_t i) const {
   switch (slot.kind) {
     case SlotKind::Arena: {
       const size_t k = level * b.spaces.size() + layout_.space_index(slot.space);
-      t.data = static_cast<char*>(frame.arenas[k].data) + offset;
+      void* const arena = frame.arenas[k].data;
+      t.data = arena != nullptr ? static_cast<char*>(arena) + offset : const_cast<char*>(kNothing);
       break;
     }
     case SlotKind::Constant: t.data = p.graph->constant_data(slot.value)->data(); break;
