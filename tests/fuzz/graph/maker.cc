@@ -128,7 +128,10 @@ ir::Dim Maker::dim(int64_t size, bool symbolic) {
   const std::string name =
       c_.chance(4) ? "batch" : std::string(1, static_cast<char>('a' + size % 20));
   const auto known = symbols_.find(name);
-  if (known != symbols_.end() && known->second != size) return ir::Dim::of(size);
+  if (known != symbols_.end()) {
+    // Narrower bounds now would contradict what was inferred with the wider ones.
+    return known->second == size ? graph_.pool().symbol(name) : ir::Dim::of(size);
+  }
   symbols_[name] = size;
   const int64_t low = c_.chance(3) ? std::max<int64_t>(size - 1, 0) : 0;
   static constexpr int64_t kHighs[] = {ir::kUnbounded, ir::kUnbounded, 4096, int64_t{1} << 31,

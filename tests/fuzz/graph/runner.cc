@@ -46,7 +46,10 @@ bool cheap_enough(const Graph& graph) {
     const double bound = ir::work(graph, n);  // endless where sizes are symbols
     work += std::isfinite(bound) ? bound : plan::region_flops(graph, std::span(&n, 1));
     for (uint32_t i = 0; i < graph.output_count(n); ++i) {
-      bytes += plan::value_bytes(graph, graph.output(n, i));
+      const ir::ValueId v = graph.output(n, i);
+      const double size = plan::value_bytes(graph, v);
+      bytes += size;
+      work += size / static_cast<double>(ir::dtype_size(graph.dtype(v)));
     }
     for (const Graph::Block& b : graph.blocks(n)) {
       if (!cheap_enough(*b)) return false;
