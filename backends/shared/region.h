@@ -74,10 +74,16 @@ struct Region {
 
 size_t dtype_size(nef_dtype dtype);
 const char* dtype_name(nef_dtype dtype);
+// Of static dims. INT64_MAX where there are more, which no tensor in memory has; a 0 beside huge
+// dims makes 0.
 inline int64_t element_count(const int64_t* dims, int rank) {
   int64_t n = 1;
-  for (int i = 0; i < rank; ++i) n *= dims[i];
-  return n;
+  bool over = false;
+  for (int i = 0; i < rank; ++i) {
+    if (dims[i] == 0) return 0;
+    over = over || __builtin_mul_overflow(n, dims[i], &n);
+  }
+  return over ? INT64_MAX : n;
 }
 
 }  // namespace nef::backends

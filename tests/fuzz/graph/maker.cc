@@ -165,9 +165,10 @@ ValueId Maker::constant(nef_dtype dtype, const Sizes& shape) {
   int64_t count = 1;
   ir::Shape dims;
   for (int64_t s : shape) {
-    count *= s;
+    count = s == 0 ? 0 : count;
     dims.push(ir::Dim::of(s));
   }
+  for (int64_t s : shape) count *= count == 0 ? 1 : s;
   const size_t size = ir::dtype_size(dtype);
   auto buffer = ir::Buffer::allocate(static_cast<size_t>(count) * size);
   // A few numbers over and over: the choices are for more than data.
