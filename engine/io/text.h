@@ -15,6 +15,9 @@ size_t utf8_sequence(std::string_view s);
 // nullptr when it can.
 const char* name_fault(std::string_view name);
 
+// Why a text, of an attribute say, cannot be written: as name_fault, but it may be empty and long.
+const char* text_fault(std::string_view text);
+
 // A name as it appears in messages: quoted, controls and broken UTF-8 escaped, long ones cut.
 std::string in_quotes(std::string_view name);
 
