@@ -98,6 +98,9 @@ const SafeTensors& DataSource::container(const Document& doc, const std::string&
 }
 
 void DataSource::add(const std::string& file, std::shared_ptr<const SafeTensors> container) {
+  if (files_.size() >= options_.limits.data_files) {
+    fail(NEF_LIMIT_EXCEEDED, "load", cat("more than ", options_.limits.data_files, " data files"));
+  }
   files_[file] = std::move(container);
 }
 

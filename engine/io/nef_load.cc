@@ -142,8 +142,10 @@ void read_back_text(std::string_view text, const std::string& label, const std::
   LoadOptions options;
   options.limits = limits;
   DataSource source("", options, nullptr);
-  if (data) source.add(data_file, std::move(data));
-  not_saved(label, [&] { load_text(text, label, source, options); });
+  not_saved(label, [&] {
+    if (data) source.add(data_file, std::move(data));
+    load_text(text, label, source, options);
+  });
 }
 
 }  // namespace nef::io
