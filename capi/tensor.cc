@@ -7,6 +7,7 @@
 #include "capi/status.h"
 #include "engine/context/context.h"
 #include "engine/io/file.h"
+#include "engine/ir/bools.h"
 #include "engine/ir/dtype.h"
 
 using nef::capi::guard;
@@ -67,7 +68,8 @@ nef_status* nef_tensor_create(nef_dtype dtype, size_t rank, const int64_t* shape
     const auto bytes = static_cast<size_t>(checked_bytes(dtype, rank, shape));
     if (bytes > 0) need(data, "tensor", "the data");
     auto buffer = ir::Buffer::allocate(bytes);
-    if (bytes > 0) std::memcpy(buffer->data(), data, bytes);
+    if (dtype == NEF_BOOL) ir::copy_bools(buffer->data(), data, bytes);
+    else if (bytes > 0) std::memcpy(buffer->data(), data, bytes);
     *out = wrap(build::make_leaf(dtype, {shape, rank}, std::move(buffer)));
   });
 }
@@ -92,6 +94,7 @@ nef_status* nef_tensor_wrap(nef_dtype dtype, size_t rank, const int64_t* shape, 
     if (release != nullptr) on_release = [release, user](void* p, size_t) { release(p, user); };
     auto buffer = ir::Buffer::wrap(data, bytes, std::move(on_release));
     owned = true;
+    buffer = ir::clean_bools(dtype, std::move(buffer));
     *out = wrap(build::make_leaf(dtype, {shape, rank}, std::move(buffer)));
   });
   if (status != nullptr && !owned && release != nullptr) release(data, user);
@@ -104,7 +107,7 @@ nef_status* nef_tensor_map(nef_dtype dtype, size_t rank, const int64_t* shape, i
     need(out, "map", "the out pointer");
     const auto bytes = static_cast<uint64_t>(checked_bytes(dtype, rank, shape));
     const std::string label = name == nullptr || name[0] == '\0' ? "tensor" : name;
-    auto data = nef::io::map_range(fd, offset, bytes, label);
+    auto data = ir::clean_bools(dtype, nef::io::map_range(fd, offset, bytes, label));
     *out = wrap(build::make_leaf(dtype, {shape, rank}, std::move(data),
                                  name == nullptr ? std::string_view() : name));
   });

@@ -5,6 +5,7 @@
 #include "capi/handles.h"
 #include "capi/status.h"
 #include "engine/io/safetensors.h"
+#include "engine/ir/bools.h"
 
 using nef::capi::guard;
 using nef::capi::need;
@@ -52,8 +53,9 @@ nef_status* nef_weights_tensor(const nef_weights* weights, const char* name, nef
                 nef::cat("tensor \"", name, "\" is ", entry->dtype_name,
                          ", a dtype this version does not have"));
     }
-    *out = wrap(nef::build::make_leaf(entry->dtype, entry->shape, weights->file->data(*entry),
-                                      entry->name));
+    auto data = nef::ir::clean_bools(entry->dtype, weights->file->data(*entry));
+    *out =
+        wrap(nef::build::make_leaf(entry->dtype, entry->shape, std::move(data), entry->name));
   });
 }
 

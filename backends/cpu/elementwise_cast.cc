@@ -15,7 +15,9 @@ struct Bool {
 
 template <class From, class To>
 To convert(From x) {
-  if constexpr (std::is_same_v<To, Bool>) {
+  if constexpr (std::is_same_v<From, Bool>) {
+    return static_cast<To>(x.value != 0);
+  } else if constexpr (std::is_same_v<To, Bool>) {
     return {static_cast<uint8_t>(x != 0)};
   } else if constexpr (std::is_floating_point_v<From> && !std::is_floating_point_v<To>) {
     return saturate<To>(x);
@@ -57,7 +59,7 @@ TileFn narrow_from(nef_dtype to) {
 }
 TileFn find_narrow(nef_dtype from, nef_dtype to) {
   switch (from) {
-    case NEF_BOOL:
+    case NEF_BOOL: return narrow_from<uint8_t, NEF_BOOL>(to);
     case NEF_UINT8: return narrow_from<uint8_t, NEF_UINT8>(to);
     case NEF_INT8: return narrow_from<int8_t, NEF_INT8>(to);
     case NEF_UINT16: return narrow_from<uint16_t, NEF_UINT16>(to);
@@ -90,6 +92,12 @@ TileFn move_fn(nef_dtype dtype) {
   }
 }
 
+TileFn cast_from_bool(nef_dtype to) {
+  TileFn fn = nullptr;
+  with_number_type(to, [&]<class To>(To) { fn = cast_tile<Bool, To>; });
+  return fn;
+}
+
 template <class From>
 TileFn cast_from(nef_dtype to) {
   if (to == NEF_BOOL) return cast_tile<From, Bool>;
@@ -104,6 +112,7 @@ TileFn find_cast_fn(nef_dtype from, nef_dtype to) {
   if (from == to) return move_fn(from);
   if (TileFn fn = find_vector_cast(from, to)) return fn;
   if (TileFn fn = find_narrow(from, to)) return fn;
+  if (from == NEF_BOOL) return cast_from_bool(to);
   TileFn fn = nullptr;
   with_number_type(from, [&]<class From>(From) { fn = cast_from<From>(to); });
   return fn;

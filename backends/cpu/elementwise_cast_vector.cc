@@ -81,6 +81,13 @@ struct FromShort {
     return hn::ConvertTo(d, hn::PromoteTo(hn::RebindToSigned<D>(), v));
   }
 };
+struct FromBool {
+  template <class D, class V>
+  static HWY_INLINE hn::Vec<D> apply(D d, V v) {
+    const V one = hn::Set(hn::DFromV<V>(), 1);
+    return FromShort::apply(d, hn::Min(v, one));
+  }
+};
 struct FromBfloat16 {
   template <class D, class V>
   static HWY_INLINE hn::Vec<D> apply(D d, V v) {
@@ -293,7 +300,7 @@ TileFn vector_cast(nef_dtype from, nef_dtype to) {
       case NEF_INT32: return map_cast<int32_t, float, FromInt32>;
       case NEF_UINT16: return map_cast<uint16_t, float, FromShort>;
       case NEF_INT16: return map_cast<int16_t, float, FromShort>;
-      case NEF_BOOL:
+      case NEF_BOOL: return map_cast<uint8_t, float, FromBool>;
       case NEF_UINT8: return map_cast<uint8_t, float, FromShort>;
       case NEF_INT8: return map_cast<int8_t, float, FromShort>;
       case NEF_FLOAT8_E4M3FN: return map_cast<uint8_t, float, FromFloat8<backends::E4M3>>;

@@ -157,6 +157,11 @@ NEF_BINARY(BitAnd, hn::And(a, b))
 NEF_BINARY(BitOr, hn::Or(a, b))
 NEF_BINARY(BitXor, hn::Xor(a, b))
 NEF_BINARY(Equal, hn::Eq(a, b))
+// Bools: any byte but 0 is true.
+NEF_BINARY(BoolAnd, hn::Min(hn::Min(a, b), hn::Set(d, 1)))
+NEF_BINARY(BoolOr, hn::Min(hn::Or(a, b), hn::Set(d, 1)))
+NEF_BINARY(BoolXor, hn::Xor(hn::Min(a, hn::Set(d, 1)), hn::Min(b, hn::Set(d, 1))))
+NEF_BINARY(BoolEqual, hn::Eq(hn::Min(a, hn::Set(d, 1)), hn::Min(b, hn::Set(d, 1))))
 NEF_BINARY(Less, hn::Lt(a, b))
 NEF_BINARY(LessEqual, hn::Le(a, b))
 NEF_BINARY(PRelu, hn::IfThenElse(hn::Ge(a, hn::Zero(d)), a, hn::Mul(a, b)))
@@ -345,12 +350,22 @@ TileFn for_number(TileOp op) {
   else return for_int<T>(op);
 }
 
+TileFn for_bool(TileOp op) {
+  switch (op) {
+    case TileOp::kBitAnd: return map2<uint8_t, BoolAnd>;
+    case TileOp::kBitOr: return map2<uint8_t, BoolOr>;
+    case TileOp::kBitXor: return map2<uint8_t, BoolXor>;
+    case TileOp::kEqual: return compare<uint8_t, BoolEqual>;
+    default: return for_number<uint8_t>(op);
+  }
+}
+
 }  // namespace
 
 TileFn vector_fn(TileOp op, nef_dtype dtype) {
   switch (dtype) {
+    case NEF_BOOL: return for_bool(op);
     case NEF_INT8: return for_number<int8_t>(op);
-    case NEF_BOOL:
     case NEF_UINT8: return for_number<uint8_t>(op);
     case NEF_INT16: return for_number<int16_t>(op);
     case NEF_UINT16: return for_number<uint16_t>(op);

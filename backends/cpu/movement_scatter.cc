@@ -50,10 +50,13 @@ void scatter(const Call& c, Reduction how, Walk walk) {
     auto* to = reinterpret_cast<T*>(y.data);
     const auto* from = reinterpret_cast<const T*>(updates.data);
     walk([=](int64_t o, int64_t u) {
-      to[o] = narrow<T>(combine(how, widen(to[o]), widen(from[u])));
       if constexpr (std::is_same_v<T, uint8_t>) {
-        if (logical) to[o] = to[o] != 0;
+        if (logical) {
+          to[o] = combine<int>(how, to[o] != 0, from[u] != 0) != 0;
+          return;
+        }
       }
+      to[o] = narrow<T>(combine(how, widen(to[o]), widen(from[u])));
     });
   });
 }

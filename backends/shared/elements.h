@@ -30,7 +30,7 @@ void set_element_bits(char* data, int64_t i, T v) {
 inline int64_t integer_at(nef_dtype t, const char* data, int64_t i) {
   switch (t) {
     case NEF_INT8: return element_bits<int8_t>(data, i);
-    case NEF_BOOL:
+    case NEF_BOOL: return element_bits<uint8_t>(data, i) != 0;
     case NEF_UINT8: return element_bits<uint8_t>(data, i);
     case NEF_INT16: return element_bits<int16_t>(data, i);
     case NEF_UINT16: return element_bits<uint16_t>(data, i);

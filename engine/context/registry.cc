@@ -41,7 +41,7 @@ bool complete(const nef_backend& b) {
 Registry::Registry() {
   for (const BackendEntry entry : builtin_backends()) {
     try {
-      add(entry(), "built in");
+      add(entry(), nullptr);
     } catch (const Error&) {
       // It is listed as absent, with the reason; the process goes on without it.
     }
@@ -92,7 +92,7 @@ void Registry::load(const std::string& path) {
   nef_backend_entry_fn entry;
   static_assert(sizeof entry == sizeof symbol);
   std::memcpy(&entry, &symbol, sizeof entry);
-  add(entry(), path);
+  add(entry(), &path);
 }
 
 void Registry::add_absent(const std::string& backend, const std::string& reason) {
@@ -103,7 +103,8 @@ void Registry::add_absent(const std::string& backend, const std::string& reason)
   records_.push_back(std::move(r));
 }
 
-void Registry::add(const nef_backend* table, const std::string& origin) {
+void Registry::add(const nef_backend* table, const std::string* file) {
+  const std::string origin = file == nullptr ? "built in" : *file;
   // Only these two fields may be read before they have been checked.
   constexpr size_t kLeast = offsetof(nef_backend, name);
   if (table == nullptr || table->abi_version != NEF_BACKEND_ABI_VERSION ||
@@ -167,6 +168,7 @@ void Registry::add(const nef_backend* table, const std::string& origin) {
     d.name = r.name;
     d.info = info;
     d.serial = serial;
+    d.plugin = file != nullptr;
     r.available = true;
     r.device = &d;
     r.kind = info.kind;

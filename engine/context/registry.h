@@ -44,7 +44,8 @@ class Registry {
   std::vector<const DeviceRecord*> records() const;
 
  private:
-  void add(const nef_backend* table, const std::string& origin);
+  // `file`: of a plugin, else nullptr.
+  void add(const nef_backend* table, const std::string* file);
   void add_absent(const std::string& backend, const std::string& reason);
 
   std::mutex add_mutex_;

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
+#include <utility>
 
 #include "engine/io/safe_path.h"
 #include "engine/ir/error.h"
@@ -33,6 +34,13 @@ std::string temporary_name(const std::string& path) {
   static std::atomic<unsigned> counter{0};
   return cat(folder_of(path), "/.", file_of(path), ".", static_cast<long>(::getpid()), "-",
              counter.fetch_add(1), ".tmp");
+}
+
+// A rename must survive a power cut. Some file systems cannot sync a folder: the data is safe
+// then, only the name may come late.
+void sync_folder(const std::string& path) {
+  const Fd folder(::open(folder_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (folder) ::fsync(folder.get());
 }
 
 }  // namespace
@@ -78,20 +86,57 @@ void AtomicFile::flush() {
 }
 
 void AtomicFile::finish() {
+  if (finished_) return;
   flush();
   if (::fsync(fd_.get()) != 0) io_error("save", path_, "cannot sync", errno);
+  finished_ = true;
 }
 
-void AtomicFile::commit() {
-  finish();
+void AtomicFile::rename() {
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) {
     io_error("save", path_, "cannot rename into place", errno);
   }
   temporary_.clear();
-  // The rename itself must survive a power cut. Some file systems cannot sync a folder: the
-  // data is safe then, only the name may come late.
-  const Fd folder(::open(folder_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (folder) ::fsync(folder.get());
+}
+
+// Swaps the new file with what has its name; the old one is at temporary() then.
+bool AtomicFile::exchange() {
+  return ::renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, path_.c_str(), RENAME_EXCHANGE) == 0;
+}
+
+void AtomicFile::commit() {
+  finish();
+  rename();
+  sync_folder(path_);
+}
+
+void AtomicFile::commit_both(AtomicFile& first, AtomicFile& second) {
+  first.finish();
+  second.finish();
+  std::string old;  // where what was at first.path_ is meanwhile
+  struct stat st;
+  if (::lstat(first.path_.c_str(), &st) == 0) {
+    if (first.exchange()) {
+      old = std::exchange(first.temporary_, {});
+    } else {
+      // A file system that cannot swap: for a moment there is no such file, never a wrong one.
+      old = temporary_name(first.path_);
+      if (::rename(first.path_.c_str(), old.c_str()) != 0) {
+        io_error("save", first.path_, "cannot rename away", errno);
+      }
+    }
+  }
+  try {
+    if (!first.temporary_.empty()) first.rename();
+    second.rename();
+  } catch (...) {
+    if (!old.empty()) ::rename(old.c_str(), first.path_.c_str());
+    else if (first.temporary_.empty()) ::unlink(first.path_.c_str());
+    throw;
+  }
+  if (!old.empty()) ::unlink(old.c_str());
+  sync_folder(first.path_);
+  if (folder_of(second.path_) != folder_of(first.path_)) sync_folder(second.path_);
 }
 
 }  // namespace nef::io

@@ -23,14 +23,22 @@ class AtomicFile : public Sink {
   explicit AtomicFile(const std::string& path);
   ~AtomicFile() override;
   void write(std::span<const std::byte> bytes) override;
-  // Flushes and syncs; after this only rename() is left, which rarely fails.
+  // Flushes and syncs; after this only the rename is left, which rarely fails.
   void finish();
+  // Where the bytes are until then.
+  const std::string& temporary() const { return temporary_; }
   void commit();
+  // Commits two files that belong together, `first` before `second`: where the second cannot be
+  // renamed, what the first has replaced comes back.
+  static void commit_both(AtomicFile& first, AtomicFile& second);
 
  private:
   void flush();
+  void rename();
+  bool exchange();
   std::string path_, temporary_;
   Fd fd_;
+  bool finished_ = false;
   std::string pending_;
 };
 

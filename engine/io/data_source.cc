@@ -37,12 +37,7 @@ std::shared_ptr<ir::Buffer> DataSource::load(const Document& doc, const DocDecla
              cat(ir::dtype_name(d.dtype), " ", ir::shape_str(dims, graph.pool()), " needs ", bytes,
                  " bytes, the data has ", buffer->bytes()));
   }
-  if (d.dtype == NEF_BOOL) {
-    const auto* p = static_cast<const unsigned char*>(buffer->data());
-    if (std::any_of(p, p + bytes, [](unsigned char b) { return b > 1; })) {
-      doc.stop(NEF_PARSE, where, "a bool that is neither 0 nor 1");
-    }
-  }
+  if (const char* fault = data_fault(d.dtype, *buffer)) doc.stop(NEF_PARSE, where, fault);
   return buffer;
 }
 
@@ -81,25 +76,32 @@ const SafeTensors& DataSource::container(const Document& doc, const std::string&
     if (!bundle_) doc.stop(NEF_UNKNOWN_NAME, where, "names no data file, and this is no bundle");
     return *bundle_;
   }
+  if (const auto it = files_.find(file); it != files_.end()) return *it->second;
   if (folder_.empty()) {
     doc.stop(NEF_UNSAFE_PATH, where,
              cat("data file ", in_quotes(file),
                  " cannot be found from memory; pass data_root, or save a "
                  "bundle"));
   }
-  auto& st = files_[file];
-  if (st) return *st;
-  if (files_.size() > kMaxDataFiles) {
-    doc.stop(NEF_LIMIT_EXCEEDED, where, cat("more than ", kMaxDataFiles, " data files"));
+  if (files_.size() >= options_.limits.data_files) {
+    doc.stop(NEF_LIMIT_EXCEEDED, where, cat("more than ", options_.limits.data_files, " data files"));
   }
   const auto access = options_.map_weights ? SafeTensors::Access::Map : SafeTensors::Access::Copy;
+  std::shared_ptr<const SafeTensors> st;
   try {
     const Fd fd = open_beneath(folder_, options_.data_root, file);
-    st = SafeTensors::open(fd, cat(folder_, "/", file), access);
+    st = SafeTensors::open(fd, cat(folder_, "/", file), access, options_.limits);
   } catch (const Error& e) {
     doc.stop(e.code(), where, e.message());
   }
-  return *st;
+  return *(files_[file] = std::move(st));
+}
+
+void DataSource::add(const std::string& file, std::shared_ptr<const SafeTensors> container) {
+  if (files_.size() >= options_.limits.data_files) {
+    fail(NEF_LIMIT_EXCEEDED, "load", cat("more than ", options_.limits.data_files, " data files"));
+  }
+  files_[file] = std::move(container);
 }
 
 }  // namespace nef::io

@@ -18,6 +18,9 @@ class DataSource {
   DataSource(std::string folder, const LoadOptions& options,
              std::shared_ptr<const SafeTensors> bundle);
 
+  // A data file that is open already.
+  void add(const std::string& file, std::shared_ptr<const SafeTensors> container);
+
   // The bytes of a declared constant, checked against its type.
   std::shared_ptr<ir::Buffer> load(const Document& doc, const DocDeclaration& d,
                                    const ir::Graph& graph);

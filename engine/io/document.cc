@@ -107,8 +107,8 @@ class Reader {
     JsonSpan value;
     size_t count = 0;
     for (JsonWalk walk(symbols_); walk.next_member(&name, &value);) {
-      if (++count > kMaxSymbols) {
-        doc_.stop(NEF_LIMIT_EXCEEDED, "symbols", cat("more than ", kMaxSymbols));
+      if (++count > doc_.limits->symbols) {
+        doc_.stop(NEF_LIMIT_EXCEEDED, "symbols", cat("more than ", doc_.limits->symbols));
       }
       read_symbol(name, value);
     }
@@ -149,7 +149,7 @@ class Reader {
     }
     if (!nodes.is_array()) missing("graph.nodes", "an array");
     NodeReader reader(doc_, graph_);
-    for_each("graph.nodes", nodes, kMaxNodes,
+    for_each("graph.nodes", nodes, doc_.limits->nodes,
              [&](size_t i, JsonSpan node) { reader.read(node, i); });
     doc_.has_inputs = !inputs.text.empty();
     doc_.has_outputs = !outputs.text.empty();
@@ -171,14 +171,14 @@ class Reader {
   }
 
   void read_inputs(JsonSpan span) {
-    for_each("graph.inputs", span, kMaxTensors, [&](size_t i, JsonSpan element) {
+    for_each("graph.inputs", span, doc_.limits->tensors, [&](size_t i, JsonSpan element) {
       doc_.inputs.push_back(doc_.tensor(name_of(indexed("graph.inputs", i), element)));
     });
   }
 
   // A tensor name, or {"name": ..., "tensor": ...} when the output is called differently.
   void read_outputs(JsonSpan span) {
-    for_each("graph.outputs", span, kMaxTensors, [&](size_t i, JsonSpan element) {
+    for_each("graph.outputs", span, doc_.limits->tensors, [&](size_t i, JsonSpan element) {
       const std::string where = indexed("graph.outputs", i);
       if (!element.is_object()) {
         std::string name = name_of(where, element);
@@ -201,7 +201,7 @@ class Reader {
   void read_edges(JsonSpan span) {
     // Remembered, so that a file which lists its edges keeps doing so.
     graph_.extras()[extras_path({"graph", "edges"})] = "true";
-    for_each("graph.edges", span, kMaxTensors, [&](size_t i, JsonSpan element) {
+    for_each("graph.edges", span, doc_.limits->tensors, [&](size_t i, JsonSpan element) {
       const std::string where = indexed("graph.edges", i);
       DocEdge edge;
       fields(where, element, [&](const std::string& key, JsonSpan value) {
@@ -227,8 +227,8 @@ class Reader {
     JsonSpan value;
     for (JsonWalk walk(tensors_); walk.next_member(&name, &value);) {
       const std::string where = cat("tensors ", in_quotes(name));
-      if (doc_.declarations.size() == kMaxTensors) {
-        doc_.stop(NEF_LIMIT_EXCEEDED, "tensors", cat("more than ", kMaxTensors));
+      if (doc_.declarations.size() == doc_.limits->tensors) {
+        doc_.stop(NEF_LIMIT_EXCEEDED, "tensors", cat("more than ", doc_.limits->tensors));
       }
       check_name(doc_, where, name);
       DocDeclaration d;
@@ -287,9 +287,10 @@ class Reader {
     if (!base64_size(text, &bytes)) {
       doc_.stop(NEF_PARSE, where, "base64 text whose length is no multiple of 4");
     }
-    if (bytes > kMaxInlineBytes) {
+    if (bytes > doc_.limits->inline_bytes) {
       doc_.stop(NEF_LIMIT_EXCEEDED, where,
-                cat(bytes, " bytes inline; at most ", kMaxInlineBytes, ", put them into a file"));
+                cat(bytes, " bytes inline; at most ", doc_.limits->inline_bytes,
+                    ", put them into a file"));
     }
     d.inline_data = ir::Buffer::allocate(bytes);
     const size_t bad = decode_base64(text, static_cast<std::byte*>(d.inline_data->data()));
@@ -311,8 +312,8 @@ uint32_t Document::tensor(std::string_view name) {
   const auto [it, fresh] =
       tensor_ids.try_emplace(std::string(name), static_cast<uint32_t>(tensors.size()));
   if (fresh) {
-    if (tensors.size() == kMaxTensors) {
-      stop(NEF_LIMIT_EXCEEDED, "graph", cat("more than ", kMaxTensors, " tensors"));
+    if (tensors.size() == limits->tensors) {
+      stop(NEF_LIMIT_EXCEEDED, "graph", cat("more than ", limits->tensors, " tensors"));
     }
     tensors.emplace_back().name = name;
   }
@@ -343,19 +344,23 @@ std::string extras_path(std::initializer_list<std::string_view> parts) {
   return out;
 }
 
-Document read_block(JsonSpan span, const std::string& label, uint32_t depth, ir::Graph& graph) {
+Document read_block(JsonSpan span, const std::string& label, const Document& outer,
+                    ir::Graph& graph) {
   Document doc;
   doc.label = label;
-  doc.depth = depth;
+  doc.depth = outer.depth + 1;
+  doc.limits = outer.limits;
   Reader(span.text, doc, graph).run();
   return doc;
 }
 
-Document read_document(std::string_view text, const std::string& label, ir::Graph& graph) {
+Document read_document(std::string_view text, const std::string& label, const Limits& limits,
+                       ir::Graph& graph) {
   const size_t begin = text.find_first_not_of(" \n\r\t");
   const size_t end = text.find_last_not_of(" \n\r\t");
   Document doc;
   doc.label = label;
+  doc.limits = &limits;
   Reader(text.substr(begin, end - begin + 1), doc, graph).run();
   return doc;
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/io/json.h"
+#include "engine/io/limits.h"
 #include "engine/ir/graph.h"
 
 namespace nef::io {
@@ -57,6 +58,7 @@ struct DocEdge {
 struct Document {
   std::string label;   // of the file, for messages; of a block with where it is
   uint32_t depth = 0;  // blocks around this one
+  const Limits* limits = &kLimits;
   std::vector<DocTensor> tensors;
   std::vector<DocDeclaration> declarations;
   std::vector<DocNode> nodes;
@@ -80,10 +82,12 @@ struct DocBlock {
 
 // Reads a scanned text, which has to outlive the document. Symbols and unknown keys go straight
 // into `graph`, which is empty.
-Document read_document(std::string_view text, const std::string& label, ir::Graph& graph);
+Document read_document(std::string_view text, const std::string& label, const Limits& limits,
+                       ir::Graph& graph);
 
-// The same for a block: an object with graph, tensors and symbols, `depth` blocks deep.
-Document read_block(JsonSpan span, const std::string& label, uint32_t depth, ir::Graph& graph);
+// The same for a block of `outer`: an object with graph, tensors and symbols.
+Document read_block(JsonSpan span, const std::string& label, const Document& outer,
+                    ir::Graph& graph);
 
 // Key of Graph::extras: "/graph/nodes/<id>/<key>", parts escaped as in a JSON pointer.
 std::string extras_path(std::initializer_list<std::string_view> parts);

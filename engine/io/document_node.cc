@@ -169,8 +169,8 @@ void NodeReader::read_operands(const cJSON& list, const char* what, uint32_t* fi
   for (const cJSON& item : JsonChildren(list)) {
     if (!cJSON_IsString(&item))
       doc_.stop(NEF_PARSE, where(what), "expected a list of tensor names");
-    if (*count == kMaxOperands) {
-      doc_.stop(NEF_LIMIT_EXCEEDED, where(what), cat("more than ", kMaxOperands));
+    if (*count == doc_.limits->operands) {
+      doc_.stop(NEF_LIMIT_EXCEEDED, where(what), cat("more than ", doc_.limits->operands));
     }
     ++*count;
     const std::string_view name = item.valuestring;
@@ -190,9 +190,9 @@ void NodeReader::read_blocks(JsonSpan span, DocNode& node) {
   }
   if (!span.is_array()) doc_.stop(NEF_PARSE, where(".blocks"), "expected a list of blocks");
   // Reading a block calls this again for what is nested in it.
-  if (doc_.depth == ir::kMaxBlockDepth) {
+  if (doc_.depth == doc_.limits->block_depth) {
     doc_.stop(NEF_LIMIT_EXCEEDED, where(".blocks"),
-              cat("blocks are nested more than ", ir::kMaxBlockDepth, " deep"));
+              cat("blocks are nested more than ", doc_.limits->block_depth, " deep"));
   }
   JsonSpan element;
   for (JsonWalk walk(span); walk.next_element(&element);) {
@@ -202,7 +202,7 @@ void NodeReader::read_blocks(JsonSpan span, DocNode& node) {
                 cat(spec.snake, " holds ", spec.n_blocks + 0, " blocks, there are more"));
     }
     auto block = std::make_shared<DocBlock>();
-    block->doc = read_block(element, label, doc_.depth + 1, block->graph);
+    block->doc = read_block(element, label, doc_, block->graph);
     node.blocks.push_back(std::move(block));
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unordered_set>
 
+#include "engine/io/limits.h"
 #include "engine/io/nef_text.h"
 #include "engine/io/text.h"
 #include "engine/ir/error.h"
@@ -10,7 +11,7 @@ namespace {
 
 void check(std::string_view name, const char* what) {
   if (const char* fault = name_fault(name)) {
-    fail(NEF_INVALID_ARGUMENT, "save", cat("the name of ", what, " ", in_quotes(name), " ", fault));
+    fail(name.size() > kMaxNameBytes ? NEF_LIMIT_EXCEEDED : NEF_INVALID_ARGUMENT, "save", cat("the name of ", what, " ", in_quotes(name), " ", fault));
   }
 }
 

@@ -10,9 +10,9 @@
 namespace nef::io {
 
 struct JsonLimits {
-  size_t bytes = kMaxJsonBytes;
-  size_t depth = kMaxJsonDepth;
-  size_t values = kMaxJsonValues;
+  size_t bytes = kLimits.json_bytes;
+  size_t depth = kLimits.json_depth;
+  size_t values = kLimits.json_values;
 };
 
 // Checks a JSON text byte by byte, with memory bounded by its nesting and its widest object:

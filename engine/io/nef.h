@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 
+#include "engine/io/limits.h"
 #include "engine/ir/graph.h"
 
 namespace nef::io {
@@ -34,12 +35,14 @@ struct LoadOptions {
   // Names the bytes in messages; a path names itself.
   std::string label = "graph";
   LoadInfo* info = nullptr;
+  Limits limits = {};
 };
 
 struct SaveOptions {
   bool bundle = false;    // one safetensors file with graph and weights, else JSON (+ weights)
   bool edges = false;     // also write graph.edges, which follow from the nodes
   size_t alignment = 64;  // of weights in the file; 256 suits GPUs
+  Limits limits = {};
 };
 
 // Reads a .nef file of either kind, told apart by content, and checks all of it.
@@ -55,10 +58,13 @@ std::shared_ptr<const ir::Graph> load_nef(const std::string& path, const LoadOpt
 std::shared_ptr<const ir::Graph> load_nef_bytes(std::span<const std::byte> bytes,
                                                 const LoadOptions& options = {});
 
-// Writes a graph: the file appears complete or not at all. Plain JSON with constants over 1 KiB
+// Writes a graph. The file appears complete and readable or not at all: it is written beside its
+// place and read back by the reader before it gets its name. Plain JSON with constants over 1 KiB
 // puts them into "<stem>.safetensors" beside it, which is replaced first, and only if NEF wrote
-// it. Same graph, same bytes. NEF_UNSUPPORTED for a graph with internal ops (save before
-// optimising), NEF_INVALID_ARGUMENT for names a file cannot hold, NEF_IO from the system.
+// it; where the graph then cannot follow, the old weights come back. Same graph, same bytes.
+// NEF_UNSUPPORTED for a graph with internal ops (save before optimising), NEF_INVALID_ARGUMENT for
+// names and bools a file cannot hold, NEF_LIMIT_EXCEEDED, NEF_IO from the system, else the code
+// with which the reader refuses the file.
 void save_nef(const ir::Graph& graph, const std::string& path, const SaveOptions& options = {});
 
 // The bytes of such a file. Plain JSON then keeps all constants inline, up to 16 MiB each.

@@ -8,8 +8,8 @@
 #include "engine/io/graph_from_document.h"
 #include "engine/io/json.h"
 #include "engine/io/json_scan.h"
-#include "engine/io/limits.h"
 #include "engine/io/nef.h"
+#include "engine/io/read_back.h"
 #include "engine/io/safe_path.h"
 #include "engine/io/safetensors.h"
 #include "engine/ir/error.h"
@@ -26,11 +26,14 @@ void reach(const LoadOptions& options, LoadInfo::Stage stage) {
 
 std::shared_ptr<const ir::Graph> load_text(std::string_view text, const std::string& label,
                                            DataSource& data, const LoadOptions& options) {
-  scan_json(text, label);
+  const Limits& limits = options.limits;
+  scan_json(
+      text, label,
+      {.bytes = limits.json_bytes, .depth = limits.json_depth, .values = limits.json_values});
   reach(options, LoadInfo::Stage::Syntax);
   const CLocale locale;
   auto graph = std::make_shared<ir::Graph>();
-  Document doc = read_document(text, label, *graph);
+  Document doc = read_document(text, label, limits, *graph);
   reach(options, LoadInfo::Stage::Structure);
   graph_from_document(std::move(doc), data, *graph);
   reach(options, LoadInfo::Stage::Done);
@@ -84,12 +87,14 @@ std::shared_ptr<const ir::Graph> load_nef(const std::string& path, const LoadOpt
   const std::string folder = folder_of(path);
   if (looks_like_safetensors(std::as_bytes(std::span(text)), size)) {
     const auto access = options.map_weights ? SafeTensors::Access::Map : SafeTensors::Access::Copy;
-    return load_bundle(SafeTensors::open(fd, path, access), folder, options);
+    return load_bundle(SafeTensors::open(fd, path, access, options.limits), folder,
+                       options);
   }
   refuse_known_formats(text, path);
-  if (size > kMaxJsonBytes) {
+  if (size > options.limits.json_bytes) {
     fail(NEF_LIMIT_EXCEEDED, "load",
-         cat(path, ": JSON text of ", size, " bytes; at most ", kMaxJsonBytes, " are read"));
+         cat(path, ": JSON text of ", size, " bytes; at most ", options.limits.json_bytes,
+             " are read"));
   }
   text.resize(size);
   read_exact(fd, 0, text.data(), size, path);
@@ -101,12 +106,46 @@ std::shared_ptr<const ir::Graph> load_nef_bytes(std::span<const std::byte> bytes
                                                 const LoadOptions& options) {
   begin(options);
   if (looks_like_safetensors(bytes, bytes.size())) {
-    return load_bundle(SafeTensors::from_bytes(bytes, options.label), "", options);
+    return load_bundle(SafeTensors::from_bytes(bytes, options.label, options.limits), "", options);
   }
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   refuse_known_formats(text, options.label);
   DataSource data("", options, nullptr);
   return load_text(text, options.label, data, options);
+}
+
+// ---- what the writers call
+
+namespace {
+
+// The reader's refusal, as one to save.
+template <typename Read>
+void not_saved(const std::string& label, Read read) {
+  try {
+    read();
+  } catch (const Error& e) {
+    fail(e.code(), "save", cat(label, " is not written, for it could not be read: ", e.message()));
+  }
+}
+
+}  // namespace
+
+void read_back_bundle(std::shared_ptr<const SafeTensors> file, const Limits& limits) {
+  LoadOptions options;
+  options.limits = limits;
+  const std::string label = file->label();
+  not_saved(label, [&] { load_bundle(std::move(file), "", options); });
+}
+
+void read_back_text(std::string_view text, const std::string& label, const std::string& data_file,
+                    std::shared_ptr<const SafeTensors> data, const Limits& limits) {
+  LoadOptions options;
+  options.limits = limits;
+  DataSource source("", options, nullptr);
+  not_saved(label, [&] {
+    if (data) source.add(data_file, std::move(data));
+    load_text(text, label, source, options);
+  });
 }
 
 }  // namespace nef::io

@@ -20,6 +20,7 @@ namespace {
 
 // What is in the safetensors part so far: of a graph and all blocks in it.
 struct Store {
+  const Limits& limits;
   std::vector<StTensor>* tensors;
   std::unordered_multimap<const void*, size_t> by_data;
   std::unordered_set<std::string> names;
@@ -47,6 +48,7 @@ class Writer {
     write_known("compiler_cache", "\"none\"");
     write_extras("/", ",\n  ");
     out_ += "\n}\n";
+    check_size();
     return std::move(out_);
   }
 
@@ -65,10 +67,22 @@ class Writer {
     if (graph_.graph_outputs().empty()) {
       fail(NEF_INVALID_ARGUMENT, "save", "the graph has no outputs");
     }
-    if (graph_.node_count() > kMaxNodes) {
-      fail(NEF_LIMIT_EXCEEDED, "save",
-           cat("the graph has ", graph_.node_count(), " nodes; a file holds at most ", kMaxNodes));
-    }
+    most("nodes", graph_.node_count(), store_->limits.nodes);
+    most("tensors", graph_.value_count(), store_->limits.tensors);
+  }
+
+  static void most(const char* what, size_t count, size_t limit) {
+    if (count <= limit) return;
+    fail(NEF_LIMIT_EXCEEDED, "save",
+         cat("the graph has ", count, " ", what, "; a file holds at most ", limit));
+  }
+
+  // Before the text takes more memory than any file may.
+  void check_size() const {
+    if (out_.size() <= store_->limits.json_bytes) return;
+    fail(NEF_LIMIT_EXCEEDED, "save",
+         cat("the graph needs more than ", store_->limits.json_bytes,
+             " bytes of text, which is the most that can be read back"));
   }
 
   void write_parts() {
@@ -87,6 +101,7 @@ class Writer {
 
   // Elements between brackets or braces, each on its own line.
   void item(bool* first, const char* indent) {
+    check_size();
     out_ += *first ? "\n" : ",\n";
     out_ += indent;
     *first = false;
@@ -165,6 +180,7 @@ class Writer {
                " is an op of the optimiser that no "
                "file holds; save the graph before it is optimised"));
     }
+    check_node(n);
     out_ += "{\"id\": ";
     string(names_.nodes[n]);
     out_ += ", \"op\": \"";
@@ -188,6 +204,23 @@ class Writer {
       write_extras(extras_path({"graph", "nodes", names_.nodes[n]}) + "/", ", ");
     }
     out_ += '}';
+  }
+
+  void check_node(ir::NodeId n) const {
+    const size_t limit = store_->limits.operands;
+    const size_t count = std::max<size_t>(graph_.inputs(n).size(), graph_.output_count(n));
+    if (count > limit) {
+      fail(NEF_LIMIT_EXCEEDED, "save",
+           cat("node ", in_quotes(names_.nodes[n]), " has ", count,
+               graph_.output_count(n) == count ? " outputs" : " inputs", "; a file holds at most ",
+               limit, " of one node"));
+    }
+    const auto device = graph_.node_devices().get(n);
+    const char* fault = device.empty() ? nullptr : name_fault(device);
+    if (fault == nullptr) return;
+    fail(NEF_INVALID_ARGUMENT, "save",
+         cat("the device ", in_quotes(device), " of node ", in_quotes(names_.nodes[n]), " ",
+             fault));
   }
 
   // Recursion is bounded by how deep blocks are nested. Names have no raw line breaks, so all that
@@ -265,7 +298,7 @@ class Writer {
   }
 
   void write_text_attr(std::string_view s) {
-    const char* fault = s.empty() ? nullptr : name_fault(s);
+    const char* fault = text_fault(s);
     if (fault != nullptr) {
       fail(NEF_INVALID_ARGUMENT, "save", cat("the string attribute ", in_quotes(s), " ", fault));
     }
@@ -285,6 +318,7 @@ class Writer {
   void write_edges() {
     out_ += ",\n    \"edges\": [";
     bool first = true;
+    size_t edges = 0;
     std::vector<ir::NodeId> makers;
     for (ir::NodeId n = 0; n < graph_.node_count(); ++n) {
       makers.clear();
@@ -294,6 +328,8 @@ class Writer {
       }
       std::sort(makers.begin(), makers.end());
       makers.erase(std::unique(makers.begin(), makers.end()), makers.end());
+      edges += makers.size();
+      most("edges", edges, store_->limits.tensors);
       for (const ir::NodeId m : makers) {
         item(&first, "      ");
         out_ += "{\"from\": ";
@@ -365,11 +401,26 @@ class Writer {
       }
       text = "?";  // inference finds it again
     }
+    if (!input && !reads_back(text)) text = "?";
     string(text);
+  }
+
+  // An expression that inference made may be more than the parser takes.
+  static bool reads_back(const std::string& text) {
+    try {
+      ir::DimPool().parse(text);
+      return true;
+    } catch (const Error&) {
+      return false;
+    }
   }
 
   void write_data(ir::ValueId v) {
     const ir::Buffer& buffer = *graph_.constant_data(v);
+    if (const char* fault = data_fault(graph_.dtype(v), buffer)) {
+      fail(NEF_INVALID_ARGUMENT, "save",
+           cat("constant ", in_quotes(names_.values[v]), ": ", fault));
+    }
     const std::span<const std::byte> bytes(static_cast<const std::byte*>(buffer.data()),
                                            buffer.bytes());
     out_ += ", \"data\": ";
@@ -386,10 +437,11 @@ class Writer {
   }
 
   void write_inline(ir::ValueId v, std::span<const std::byte> bytes) {
-    if (bytes.size() > kMaxInlineBytes) {
+    const size_t limit = store_->limits.inline_bytes;
+    if (bytes.size() > limit) {
       fail(NEF_LIMIT_EXCEEDED, "save",
            cat("constant ", in_quotes(names_.values[v]), " has ", bytes.size(),
-               " bytes; plain JSON holds at most ", kMaxInlineBytes, " of one, save a bundle"));
+               " bytes; plain JSON holds at most ", limit, " of one, save a bundle"));
     }
     out_ += '"';
     append_base64(out_, bytes);
@@ -408,9 +460,12 @@ class Writer {
         return have.name;
       }
     }
-    const bool reserved = t.name == "__metadata__" || t.name.starts_with(kReservedPrefix);
-    if (reserved) t.name = cat(kReservedStore, store_->tensors->size());
-    while (!store_->names.insert(t.name).second) t.name += '_';
+    // With what stands before it the name of a block's tensor may get too long.
+    const bool reserved = st_name_fault(t.name) != nullptr || t.name.starts_with(kReservedPrefix);
+    if (reserved || store_->names.contains(t.name)) {
+      t.name = cat(kReservedStore, store_->tensors->size());
+    }
+    store_->names.insert(t.name);
     store_->by_data.emplace(bytes.data(), store_->tensors->size());
     store_->tensors->push_back(std::move(t));
     return store_->tensors->back().name;
@@ -420,9 +475,11 @@ class Writer {
   // must be equal, it takes the older one, and a loaded graph should choose alike.
   void write_symbols() {
     bool first = true;
+    size_t count = 0;
     for (uint32_t id = 0; id < graph_.pool().size(); ++id) {
       const auto& e = graph_.pool().expr(ir::DimPool::dim_of(id));
       if (e.kind != ir::DimPool::Kind::Symbol || e.name.empty()) continue;
+      most("symbols", ++count, store_->limits.symbols);
       if (first) out_ += ",\n  \"symbols\": {";
       item(&first, "    ");
       write_symbol(e);
@@ -460,8 +517,8 @@ class Writer {
 }  // namespace
 
 std::string nef_text(const ir::Graph& graph, const Placement& placement, bool edges,
-                     std::vector<StTensor>* stored) {
-  Store store{stored, {}, {}};
+                     const Limits& limits, std::vector<StTensor>* stored) {
+  Store store{limits, stored, {}, {}};
   return Writer(graph, placement, edges, &store).run();
 }
 

@@ -16,9 +16,10 @@ struct Placement {
 };
 
 // The JSON text of a graph; what has to stand in the safetensors part is appended to `stored`,
-// whose data points into the graph.
+// whose data points into the graph. Refuses what a reader with these limits would, where it can
+// say more of it than the reader.
 std::string nef_text(const ir::Graph& graph, const Placement& placement, bool edges,
-                     std::vector<StTensor>* stored);
+                     const Limits& limits, std::vector<StTensor>* stored);
 
 // Names of all values and nodes as a file gives them: unique, the graph's own where it has some.
 struct FileNames {

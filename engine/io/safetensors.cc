@@ -11,6 +11,7 @@
 #include "engine/io/json_scan.h"
 #include "engine/io/limits.h"
 #include "engine/io/text.h"
+#include "engine/ir/bools.h"
 #include "engine/ir/checked.h"
 #include "engine/ir/error.h"
 
@@ -21,6 +22,7 @@ static_assert(std::endian::native == std::endian::little, "weights are little-en
 
 constexpr size_t kLengthBytes = 8;
 constexpr size_t kMaxStRank = 64;
+constexpr std::string_view kMetadataKey = "__metadata__";
 
 struct StDtype {
   const char* name;
@@ -70,10 +72,11 @@ uint64_t read_length(const std::byte* p) {
 }
 
 // The length word, checked against the file.
-uint64_t header_bytes(uint64_t length, uint64_t file_bytes, const std::string& label) {
-  if (length > kMaxHeaderBytes) {
+uint64_t header_bytes(uint64_t length, uint64_t file_bytes, const std::string& label,
+                      const Limits& limits) {
+  if (length > limits.header_bytes) {
     fail(NEF_LIMIT_EXCEEDED, "load",
-         cat(label, ": header of ", length, " bytes; at most ", kMaxHeaderBytes, " are allowed"));
+         cat(label, ": header of ", length, " bytes; at most ", limits.header_bytes, " are allowed"));
   }
   if (length > file_bytes - kLengthBytes) {
     bad(label, cat("the header needs ", length, " bytes, the file has ", file_bytes - kLengthBytes,
@@ -201,31 +204,41 @@ const char* st_dtype_name(nef_dtype dtype) {
   fail(NEF_INTERNAL, "save", cat("no safetensors name for dtype ", dtype));
 }
 
+const char* data_fault(nef_dtype dtype, const ir::Buffer& data) {
+  if (dtype != NEF_BOOL || ir::are_bools(data.data(), data.bytes())) return nullptr;
+  return "a bool that is neither 0 nor 1";
+}
+
+const char* st_name_fault(std::string_view name) {
+  return name == kMetadataKey ? "belongs to the format" : name_fault(name);
+}
+
 bool looks_like_safetensors(std::span<const std::byte> start, uint64_t file_bytes) {
   // A JSON text has no NUL among its first bytes, a header length always has.
   return start.size() >= kLengthBytes && file_bytes >= kLengthBytes &&
          read_length(start.data()) <= std::numeric_limits<uint32_t>::max();
 }
 
-std::shared_ptr<const SafeTensors> SafeTensors::open(const std::string& path, Access access) {
-  return open(open_file(path), path, access);
+std::shared_ptr<const SafeTensors> SafeTensors::open(const std::string& path, Access access,
+                                                     const Limits& limits) {
+  return open(open_file(path), path, access, limits);
 }
 
 std::shared_ptr<const SafeTensors> SafeTensors::open(const Fd& fd, const std::string& label,
-                                                     Access access) {
+                                                     Access access, const Limits& limits) {
   const CLocale locale;
   const uint64_t size = regular_size(fd, label);
   need_length(size, label);
   std::byte word[kLengthBytes];
   read_exact(fd, 0, word, sizeof word, label);
-  const uint64_t length = header_bytes(read_length(word), size, label);
+  const uint64_t length = header_bytes(read_length(word), size, label, limits);
   // The header is read, not looked at through the mapping: it must not change while it is checked.
   std::string header(length, '\0');
   read_exact(fd, kLengthBytes, header.data(), header.size(), label);
 
   std::shared_ptr<SafeTensors> st(new SafeTensors);
   st->label_ = label;
-  st->read_header(header, size - kLengthBytes - length);
+  st->read_header(header, size - kLengthBytes - length, limits);
   if (access == Access::Map) {
     st->whole_ = map_file(fd, size, label);
   } else {
@@ -237,37 +250,39 @@ std::shared_ptr<const SafeTensors> SafeTensors::open(const Fd& fd, const std::st
 }
 
 std::shared_ptr<const SafeTensors> SafeTensors::from_bytes(std::span<const std::byte> bytes,
-                                                           const std::string& label) {
+                                                           const std::string& label,
+                                                           const Limits& limits) {
   const CLocale locale;
   need_length(bytes.size(), label);
-  const uint64_t length = header_bytes(read_length(bytes.data()), bytes.size(), label);
+  const uint64_t length = header_bytes(read_length(bytes.data()), bytes.size(), label, limits);
   const std::span<const std::byte> header = bytes.subspan(kLengthBytes, length);
   std::shared_ptr<SafeTensors> st(new SafeTensors);
   st->label_ = label;
   st->read_header({reinterpret_cast<const char*>(header.data()), header.size()},
-                  bytes.size() - kLengthBytes - length);
+                  bytes.size() - kLengthBytes - length, limits);
   st->data_ = bytes.data() + kLengthBytes + length;
   return st;
 }
 
-void SafeTensors::read_header(std::string_view header, uint64_t data_bytes) {
+void SafeTensors::read_header(std::string_view header, uint64_t data_bytes,
+                              const Limits& limits) {
   if (header.empty() || header[0] != '{') bad(label_, "the header does not begin with '{'");
   if (header.back() == '\0') {
     bad(label_, "the header is padded with NUL bytes; the format asks for spaces");
   }
-  scan_json(header, cat(label_, ": header"), {.bytes = kMaxHeaderBytes});
+  scan_json(header, cat(label_, ": header"), {.bytes = limits.header_bytes});
   std::string name;
   JsonSpan value;
   for (JsonWalk walk({header}); walk.next_member(&name, &value);) {
-    if (name == "__metadata__") {
+    if (name == kMetadataKey) {
       metadata_ = read_metadata(value, label_);
       continue;
     }
-    if (entries_.size() == kMaxContainerTensors) {
+    if (entries_.size() == limits.container_tensors) {
       fail(NEF_LIMIT_EXCEEDED, "load",
-           cat(label_, ": more than ", kMaxContainerTensors, " tensors"));
+           cat(label_, ": more than ", limits.container_tensors, " tensors"));
     }
-    if (const char* fault = name_fault(name)) bad(label_, cat("the name of a tensor ", fault));
+    if (const char* fault = st_name_fault(name)) bad(label_, cat("the name of a tensor ", fault));
     StEntry& entry = entries_.emplace_back();
     entry.name = name;
     EntryReader(label_, entry).read(*parse_json(value));

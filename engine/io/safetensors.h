@@ -13,6 +13,7 @@
 
 #include "engine/io/atomic_file.h"
 #include "engine/io/file.h"
+#include "engine/io/limits.h"
 #include "engine/ir/buffer.h"
 #include "engine/ir/dtype.h"
 
@@ -35,13 +36,15 @@ class SafeTensors {
   enum class Access { Map, Copy };
 
   static std::shared_ptr<const SafeTensors> open(const std::string& path,
-                                                 Access access = Access::Map);
+                                                 Access access = Access::Map,
+                                                 const Limits& limits = kLimits);
   // Same for a file that is already open; `label` names it in messages.
   static std::shared_ptr<const SafeTensors> open(const Fd& fd, const std::string& label,
-                                                 Access access);
+                                                 Access access, const Limits& limits = kLimits);
   // The bytes are copied tensor by tensor as they are asked for, and must live until then.
   static std::shared_ptr<const SafeTensors> from_bytes(std::span<const std::byte> bytes,
-                                                       const std::string& label);
+                                                       const std::string& label,
+                                                       const Limits& limits = kLimits);
 
   // In the order of their data.
   const std::vector<StEntry>& entries() const { return entries_; }
@@ -54,7 +57,7 @@ class SafeTensors {
 
  private:
   SafeTensors() = default;
-  void read_header(std::string_view header, uint64_t data_bytes);
+  void read_header(std::string_view header, uint64_t data_bytes, const Limits& limits);
   void check_layout(uint64_t data_bytes);
 
   std::string label_;
@@ -78,6 +81,11 @@ struct StTensor {
 
 const char* st_dtype_name(nef_dtype dtype);
 
+// What no file may hold as the data of a tensor, for messages; nullptr when all is well.
+const char* data_fault(nef_dtype dtype, const ir::Buffer& data);
+// Why a tensor in a safetensors file cannot be called so; nullptr when it can.
+const char* st_name_fault(std::string_view name);
+
 // Prefix of names that the container keeps for itself: the graph, padding, caches.
 constexpr std::string_view kReservedPrefix = "nef.";
 
@@ -85,6 +93,7 @@ constexpr std::string_view kReservedPrefix = "nef.";
 // at least 8) by U8 tensors "nef.pad.N" in between, as the format allows no holes. Same input,
 // same bytes.
 void write_safetensors(Sink& sink, std::span<const StTensor> tensors,
-                       const std::map<std::string, std::string>& metadata, size_t alignment);
+                       const std::map<std::string, std::string>& metadata, size_t alignment,
+                       const Limits& limits = kLimits);
 
 }  // namespace nef::io

@@ -32,6 +32,19 @@ std::vector<StTensor> with_padding(std::span<const StTensor> tensors, size_t ali
   return out;
 }
 
+void check_tensors(std::span<const StTensor> tensors, const Limits& limits) {
+  if (tensors.size() > limits.container_tensors) {
+    fail(NEF_LIMIT_EXCEEDED, "save",
+         cat("the weights are ", tensors.size(), " tensors with what fills the space between them; "
+             "one file holds at most ", limits.container_tensors));
+  }
+  for (const StTensor& t : tensors) {
+    const char* fault = st_name_fault(t.name);
+    if (fault == nullptr) continue;
+    fail(NEF_INVALID_ARGUMENT, "save", cat("the name of tensor ", in_quotes(t.name), " ", fault));
+  }
+}
+
 void append_entry(std::string& out, const StTensor& t, uint64_t begin) {
   append_json_string(out, t.name);
   out += ":{\"dtype\":\"" + t.dtype_name + "\",\"shape\":[";
@@ -43,7 +56,8 @@ void append_entry(std::string& out, const StTensor& t, uint64_t begin) {
 }
 
 std::string header_text(std::span<const StTensor> tensors,
-                        const std::map<std::string, std::string>& metadata, size_t alignment) {
+                        const std::map<std::string, std::string>& metadata, size_t alignment,
+                        const Limits& limits) {
   std::string out = "{";
   if (!metadata.empty()) {
     out += "\"__metadata__\":{";
@@ -66,10 +80,10 @@ std::string header_text(std::span<const StTensor> tensors,
   out += '}';
   const size_t length_word = sizeof(uint64_t);
   while ((out.size() + length_word) % alignment != 0) out += ' ';
-  if (out.size() > kMaxHeaderBytes) {
+  if (out.size() > limits.header_bytes) {
     fail(NEF_LIMIT_EXCEEDED, "save",
-         cat("the safetensors header needs ", out.size(), " bytes; at most ", kMaxHeaderBytes,
-             " are allowed"));
+         cat("the safetensors header needs ", out.size(), " bytes; at most ",
+             limits.header_bytes, " are allowed"));
   }
   return out;
 }
@@ -88,13 +102,15 @@ void write_data(Sink& sink, const StTensor& t) {
 }  // namespace
 
 void write_safetensors(Sink& sink, std::span<const StTensor> tensors,
-                       const std::map<std::string, std::string>& metadata, size_t alignment) {
+                       const std::map<std::string, std::string>& metadata, size_t alignment,
+                       const Limits& limits) {
   if (alignment < 8 || alignment > kMaxAlignment || (alignment & (alignment - 1)) != 0) {
     fail(NEF_INVALID_ARGUMENT, "save",
          cat("alignment ", alignment, " is not a power of two from 8 to ", kMaxAlignment));
   }
   const std::vector<StTensor> all = with_padding(tensors, alignment);
-  const std::string header = header_text(all, metadata, alignment);
+  check_tensors(all, limits);
+  const std::string header = header_text(all, metadata, alignment, limits);
   const uint64_t length = header.size();
   sink.write(std::as_bytes(std::span(&length, 1)));
   sink.write(std::as_bytes(std::span(header)));

@@ -107,9 +107,13 @@ size_t utf8_sequence(std::string_view s) {
 const char* name_fault(std::string_view name) {
   if (name.empty()) return "is empty";
   if (name.size() > kMaxNameBytes) return "is longer than 4096 bytes";
-  for (size_t i = 0; i < name.size();) {
-    if (name[i] == '\0') return "holds a NUL byte";
-    const size_t n = utf8_sequence(name.substr(i));
+  return text_fault(name);
+}
+
+const char* text_fault(std::string_view text) {
+  for (size_t i = 0; i < text.size();) {
+    if (text[i] == '\0') return "holds a NUL byte";
+    const size_t n = utf8_sequence(text.substr(i));
     if (n == 0) return "is not valid UTF-8";
     i += n;
   }

@@ -19,6 +19,9 @@ const char* name_fault(std::string_view name);
 // and broken UTF-8 become \x1b, \u202e or \U000e0001. Printable text stays as it is.
 std::string printable(std::string_view text);
 
+// Why a text, of an attribute say, cannot be written: as name_fault, but it may be empty and long.
+const char* text_fault(std::string_view text);
+
 // A name as it appears in messages: printable, quoted, long ones cut.
 std::string in_quotes(std::string_view name);
 

@@ -15,6 +15,7 @@ struct Device {
   int32_t index = 0;          // within the backend
   std::string name;           // "cpu:0"
   nef_backend_device info{};  // strings belong to the backend
+  bool plugin = false;        // of a backend from a file: bools that it writes are looked at
   // Held around calls of a NEF_BACKEND_SERIAL backend; all devices of a backend share one.
   std::shared_ptr<std::mutex> serial;
 

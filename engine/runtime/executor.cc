@@ -6,6 +6,7 @@
 #include <exception>
 #include <set>
 
+#include "engine/ir/bools.h"
 #include "engine/ir/dtype.h"
 #include "engine/ir/error.h"
 #include "engine/runtime/float_mode.h"
@@ -65,6 +66,14 @@ Executor::Executor(std::shared_ptr<const compile::Program> program)
   const auto outputs = program_->graph->graph_outputs();
   for (uint32_t i = 0; i < outputs.size(); ++i) {
     patches_[layout_.level(outputs[i])].made.push_back(i);
+  }
+  const auto by_plugin = [this](const compile::Step& s) {
+    return s.kind == compile::Step::Kind::Launch && program_->devices[s.device]->plugin;
+  };
+  if (std::any_of(program_->steps.begin(), program_->steps.end(), by_plugin)) {
+    for (uint32_t i = 0; i < outputs.size(); ++i) {
+      if (program_->graph->dtype(outputs[i]) == NEF_BOOL) foreign_bools_.push_back(i);
+    }
   }
   for (const auto& [region, blocks] : program_->blocks) {
     for (const auto& block : blocks) blocks_[region].push_back(std::make_unique<Executor>(block));
@@ -408,6 +417,10 @@ void Executor::run(std::span<const TensorArg> inputs, std::span<TensorResult> ou
     control.trace->spans.assign(program_->steps.size(), {});
   }
   execute(run);
+  // A plugin may take any byte but 0 for true. Kernels read it so too; nobody else has to.
+  for (const uint32_t i : foreign_bools_) {
+    outputs[i].data = ir::clean_bools(NEF_BOOL, std::move(outputs[i].data));
+  }
 }
 
 void Executor::make_output(const Run& run, size_t i, Level bound) const {

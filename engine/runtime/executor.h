@@ -188,6 +188,7 @@ class Executor {
     std::vector<uint32_t> made;  // graph outputs whose sizes are known from this level on
   };
   std::vector<Patches> patches_;                     // per level
+  std::vector<uint32_t> foreign_bools_;              // graph outputs that a plugin may have made
   std::vector<std::vector<uint32_t>> held_tensors_;  // per Held slot: entries of Frame::tensors
   std::map<uint32_t, std::vector<std::unique_ptr<Executor>>> blocks_;  // by region
 

@@ -286,16 +286,21 @@ func (m *Model) typedValue(t *tensorProto, shape []int, elements int, dtype nef.
 	if elements > have {
 		return nil, parseError("shape %v needs %d elements, there are %d bytes of them", shape, elements, have)
 	}
-	v := nef.Fill(dtype, shape, func(out []byte) error { return t.decode(out, elements, dtype.Size()) })
+	v := nef.Fill(dtype, shape, func(out []byte) error { return t.decode(out, elements, dtype) })
 	return v, v.Err()
 }
 
 // decode writes the elements of the typed field.
-func (t *tensorProto) decode(out []byte, elements, size int) error {
+func (t *tensorProto) decode(out []byte, elements int, dtype nef.DType) error {
+	size := dtype.Size()
 	n := 0
 	add := func(x uint64) error {
 		if n == elements {
 			return parseError("there are more elements than the shape's %d", elements)
+		}
+		x, ok := element(dtype, x)
+		if !ok {
+			return parseError("element %d is %d, which is no %v", n, int64(x), dtype)
 		}
 		putElement(out[n*size:], size, x)
 		n++
@@ -334,6 +339,30 @@ func (t *tensorProto) consume(b []byte) (uint64, int) {
 		return protowire.ConsumeFixed64(b)
 	}
 	return protowire.ConsumeVarint(b)
+}
+
+// element is a number of a typed field as the bits of dtype. The fields are wider than most dtypes
+// that stand in them; protobuf cuts int32_data to 32 bits.
+func element(dtype nef.DType, x uint64) (uint64, bool) {
+	n := int64(int32(x))
+	switch dtype {
+	case nef.Bool:
+		if n != 0 {
+			return 1, true
+		}
+		return 0, true
+	case nef.Int8:
+		return uint64(n), n == int64(int8(n))
+	case nef.Int16:
+		return uint64(n), n == int64(int16(n))
+	case nef.Uint8, nef.Float8E4M3FN, nef.Float8E5M2:
+		return uint64(n), n == int64(uint8(n))
+	case nef.Uint16, nef.Float16, nef.BFloat16:
+		return uint64(n), n == int64(uint16(n))
+	case nef.Uint32:
+		return x, x <= math.MaxUint32
+	}
+	return x, true
 }
 
 func putElement(out []byte, size int, x uint64) {

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/Hexa08/NEF/go/hydra/internal/regular"
+	"github.com/Hexa08/NEF/go/hydra/internal/wholefile"
 	"github.com/Hexa08/NEF/go/hydra/npy"
 )
 
@@ -180,7 +181,7 @@ func (w *Writer) Add(r Reference, output string, a npy.Array) error {
 		}
 		return w.addNamed(r.File, name, a)
 	}
-	return writeFile(r.File, buf.Bytes())
+	return wholefile.Write(r.File, buf.Bytes())
 }
 
 func (w *Writer) addNamed(file, name string, a npy.Array) error {
@@ -206,31 +207,9 @@ func (w *Writer) Close() error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", file, err)
 		}
-		if err := writeFile(file, data); err != nil {
+		if err := wholefile.Write(file, data); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// writeFile replaces path in one step: a reader sees the old file or the new one.
-func writeFile(path string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if mode := f.Chmod(0o644); err == nil {
-		err = mode
-	}
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		os.Remove(f.Name())
-	}
-	return err
 }

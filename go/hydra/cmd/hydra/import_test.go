@@ -3,10 +3,13 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/Hexa08/NEF/go/hydra/tensorfile"
 )
 
 // onnxModel is y = x + w for x of [n 2], written by hand: IR version 8, opset 13.
@@ -49,6 +52,39 @@ func TestImport(t *testing.T) {
 	}
 	fixed := mustHydra(t, "import", source, "-o", target, "--fix", "x=[[5,6]]", "--no-bundle")
 	wantText(t, fixed, "output", "y")
+}
+
+// Bools of other bytes than 0 and 1 come out right from the file that import writes.
+func TestImportBoolBytes(t *testing.T) {
+	source := filepath.Join("..", "..", "onnx", "testdata", "bool_bytes.onnx")
+	target := filepath.Join(t.TempDir(), "m.nef")
+	for _, kind := range []string{"--no-bundle", "--json"} {
+		mustHydra(t, "import", source, "-o", target, kind)
+		y, z := filepath.Join(t.TempDir(), "y.json"), filepath.Join(t.TempDir(), "z.json")
+		mustHydra(t, "run", target, "-i", "x=[0,0,0,0]", "-i", "q=[true,true,true,true]", "-o", "y=@"+y, "-o", "z=@"+z)
+		for _, file := range []string{y, z} {
+			a, err := tensorfile.Read(tensorfile.Reference{File: file}, "float32")
+			if err != nil || !bytes.Equal(a.Data, []byte{0, 0, 128, 63, 0, 0, 0, 0, 0, 0, 128, 63, 0, 0, 128, 63}) {
+				t.Errorf("%s: % x, %v", file, a.Data, err)
+			}
+		}
+	}
+}
+
+// What cannot be saved leaves the model that stood there.
+func TestImportKeepsTheOldModel(t *testing.T) {
+	target := filepath.Join(t.TempDir(), "m.nef")
+	mustHydra(t, "import", onnxModel(t, "Add"), "-o", target)
+	old, err := os.ReadFile(target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, code := hydra(t, "import", onnxModel(t, "Magic"), "-o", target); code != exitFailed {
+		t.Errorf("exit %d", code)
+	}
+	if now, err := os.ReadFile(target); err != nil || !bytes.Equal(now, old) {
+		t.Errorf("the old model is gone: %v", err)
+	}
 }
 
 // What is not supported is one report, and no file is left.

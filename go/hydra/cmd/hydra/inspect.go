@@ -3,11 +3,12 @@
 package main
 
 import (
-	"os"
+	"bytes"
 
 	"github.com/spf13/cobra"
 
 	"github.com/Hexa08/NEF/go/hydra/graphview"
+	"github.com/Hexa08/NEF/go/hydra/internal/wholefile"
 	"github.com/Hexa08/NEF/internal/safetext"
 )
 
@@ -65,16 +66,9 @@ func (a *app) inspect(path string, o inspectOptions) error {
 }
 
 func draw(g *model, path string) error {
-	f, err := os.Create(path)
-	if err != nil {
+	var picture bytes.Buffer
+	if err := graphview.Draw(&picture, g.about.picture(g.path)); err != nil {
 		return err
 	}
-	err = graphview.Draw(f, g.about.picture(g.path))
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	if err != nil {
-		os.Remove(path)
-	}
-	return err
+	return wholefile.Write(path, picture.Bytes())
 }

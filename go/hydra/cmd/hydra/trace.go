@@ -4,10 +4,10 @@ package main
 
 import (
 	"context"
-	"os"
 
 	"github.com/spf13/cobra"
 
+	"github.com/Hexa08/NEF/go/hydra/internal/wholefile"
 	"github.com/Hexa08/NEF/internal/safetext"
 )
 
@@ -64,7 +64,7 @@ func (a *app) trace(ctx context.Context, path string, o traceOptions) error {
 		return err
 	}
 	outputs.Close()
-	if err := os.WriteFile(o.output, timeline, 0o644); err != nil {
+	if err := wholefile.Write(o.output, timeline); err != nil {
 		return err
 	}
 	if a.json {
