@@ -20,7 +20,7 @@ using Dims = std::vector<Dim>;
 constexpr size_t kStored = kInlineBytes / sizeof(float) + 1;  // floats that go to the weights
 
 ValueId weight(Graph& g, const char* name, size_t floats) {
-  const ValueId w = g.add_constant(NEF_FLOAT32, Dims{static_cast<Dim>(floats)},
+  const ValueId w = g.add_constant(NEF_FLOAT32, Dims{Dim::of(floats)},
                                    buffer_of(std::vector<float>(floats, 2)));
   g.value_names().set(w, name);
   return w;
@@ -41,7 +41,7 @@ Graph everything() {
   const ValueId x = g.add_input("x", NEF_FLOAT32, Dims{g.pool().symbol("n", 1, 64)});
   const ir::NodeId n =
       build.add_blocks(NEF_OP_IF, std::vector{flag, x}, {}, std::vector{doubled(), doubled()});
-  const ValueId row = g.add_input("row", NEF_FLOAT32, Dims{static_cast<Dim>(kStored)});
+  const ValueId row = g.add_input("row", NEF_FLOAT32, Dims{Dim::of(kStored)});
   const ValueId y =
       build.value(NEF_OP_ADD, std::vector{row, weight(g, "stored", kStored)});
   const ValueId z = build.value(NEF_OP_MUL, std::vector{y, weight(g, "also stored", kStored)});
@@ -198,7 +198,7 @@ TEST(Limits, Symbols) { expect_edge(with_symbols(65536), with_symbols(65537), {.
 
 Graph with_constant(size_t bytes) {
   Graph g;
-  const ValueId c = g.add_constant(NEF_UINT8, Dims{static_cast<Dim>(bytes)},
+  const ValueId c = g.add_constant(NEF_UINT8, Dims{Dim::of(bytes)},
                                    buffer_of(std::vector<uint8_t>(bytes, 7)));
   g.value_names().set(c, "heavy");
   g.add_output("y", build::Builder(g).value(NEF_OP_IDENTITY, std::vector{c}));
@@ -376,7 +376,7 @@ TEST(Save, RefusesWhatNoFileHoldsAndKeepsTheOldOne) {
       TempDir dir;
       const std::string path = dir / "m.nef";
       Graph g;
-      const ValueId x = g.add_input("x", NEF_FLOAT32, Dims{static_cast<Dim>(kStored)});
+      const ValueId x = g.add_input("x", NEF_FLOAT32, Dims{Dim::of(kStored)});
       const ValueId w = weight(g, "w", kStored);
       g.add_output("y", build::Builder(g).value(NEF_OP_ADD, std::vector{x, w}));
       save_nef(g, path, {.bundle = bundle});
@@ -397,12 +397,12 @@ TEST(Save, RefusesWhatNoFileHoldsAndKeepsTheOldOne) {
 // Names within the limit, of which the container makes one beyond it.
 TEST(Save, StoresWeightsOfBlocksWithLongNames) {
   auto block = std::make_shared<Graph>();
-  const ValueId x = block->add_input("x", NEF_FLOAT32, Dims{static_cast<Dim>(kStored)});
+  const ValueId x = block->add_input("x", NEF_FLOAT32, Dims{Dim::of(kStored)});
   const ValueId w = weight(*block, std::string(4096, 'w').c_str(), kStored);
   block->add_output("y", build::Builder(*block).value(NEF_OP_ADD, std::vector{x, w}));
   Graph g;
   const ValueId flag = g.add_input("flag", NEF_BOOL, Dims{});
-  const ValueId in = g.add_input("x", NEF_FLOAT32, Dims{static_cast<Dim>(kStored)});
+  const ValueId in = g.add_input("x", NEF_FLOAT32, Dims{Dim::of(kStored)});
   const ir::NodeId n = build::Builder(g).add_blocks(NEF_OP_IF, std::vector{flag, in}, {},
                                                     std::vector<Graph::Block>{block, block});
   g.node_names().set(n, std::string(4096, 'i'));
