@@ -18,7 +18,7 @@ constexpr int64_t kRowWork = 32 * 1024;
 template <typename T>
 T scaled(T value, double factor) {
   using U = std::make_unsigned_t<T>;
-  if (factor == std::floor(factor) && std::abs(factor) < 0x1p63) {
+  if (factor == std::floor(factor) && std::abs(factor) < 0x1p62) {
     return static_cast<T>(static_cast<U>(value) * static_cast<U>(static_cast<int64_t>(factor)));
   }
   const double product = static_cast<double>(value) * factor;

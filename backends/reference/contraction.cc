@@ -85,15 +85,23 @@ void run_fused_matmul(const Call& c) {
                            });
 }
 
-// alpha and beta of integers: a whole number multiplies exactly, others go through double.
+// As it is in memory: sums of narrower integers wrap before they are scaled.
 template <typename D>
-D scaled(D value, double factor) {
+double stored(D value, nef_dtype dtype) {
+  if (dtype == NEF_INT32) return static_cast<double>(static_cast<int32_t>(value));
+  if (dtype == NEF_UINT32) return static_cast<double>(static_cast<uint32_t>(value));
+  return static_cast<double>(value);
+}
+
+// alpha and beta of integers: a whole number multiplies exactly, others go through double and
+// saturate.
+template <typename D>
+D scaled(D value, double factor, nef_dtype dtype) {
   if constexpr (std::is_same_v<D, double>) return value * factor;
-  if (factor == std::floor(factor) && std::abs(factor) < 0x1p63) {
+  if (factor == std::floor(factor) && std::abs(factor) < 0x1p62) {
     return multiply(value, static_cast<D>(static_cast<int64_t>(factor)));
   }
-  return static_cast<D>(saturate(static_cast<double>(value) * factor,
-                                 std::is_same_v<D, uint64_t> ? NEF_UINT64 : NEF_INT64));
+  return static_cast<D>(saturate(stored(value, dtype) * factor, dtype));
 }
 
 void run_gemm(const Call& c) {
@@ -105,9 +113,9 @@ void run_gemm(const Call& c) {
     Coords at(y.dims, y.rank);
     multiply_batches<D>(c, c.attr_int(NEF_GEMM_TRANS_A) != 0, c.attr_int(NEF_GEMM_TRANS_B) != 0,
                         [&](int64_t o, D v) {
-                          v = scaled(v, alpha);
+                          v = scaled(v, alpha, y.dtype);
                           if (c.has(2))
-                            v = add(v, scaled(load<D>(bias, bias_steps.offset(at)), beta));
+                            v = add(v, scaled(load<D>(bias, bias_steps.offset(at)), beta, y.dtype));
                           store<D>(y, o, v);
                           at.next();
                         });

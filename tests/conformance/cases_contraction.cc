@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cases of MatMul, FusedMatMul, Gemm.
+#include <cmath>
+
 #include <algorithm>
 #include <limits>
 
@@ -121,6 +123,18 @@ void add_gemm(CaseList& out) {
                                {ta, tb, make(t, c, fill_for(t), 3)}, words, tolerance));
         }
       }
+    }
+    // Factors that no integer is, or none that fits.
+    for (double factor : {0.375, -3e9, 1e30, -3.5e38, std::nan("")}) {
+      if (is_float(t)) continue;
+      const auto words = attrs(NEF_OP_GEMM)
+                             .set_float(NEF_GEMM_ALPHA, factor)
+                             .set_float(NEF_GEMM_BETA, -factor)
+                             .build();
+      out.push_back(single("factor_" + std::to_string(factor), NEF_OP_GEMM,
+                           {make(t, {3, 5}, Fill::Extreme, 1), make(t, {5, 4}, Fill::Extreme, 2),
+                            make(t, {4}, Fill::Extreme, 3)},
+                           words));
     }
     for (const Shapes& s :
          {Shapes{{0, 3}, {3, 4}}, Shapes{{3, 0}, {0, 4}}, Shapes{{1, 300}, {300, 50}}}) {
