@@ -9,10 +9,10 @@ namespace nef::optimize {
 
 namespace {
 
-// A step of the reference backend takes 2 to 5 ns. Any graph gets a quarter of a second; models get
+// A step of the reference backend takes 2 to 5 ns. Any graph gets a tenth of a second; models get
 // so many steps for each byte of their constants, as they take time to read anyway, but never more
 // than about half a minute.
-constexpr double kBaseSteps = 5e7, kStepsPerByte = 8, kMostSteps = 1e10;
+constexpr double kBaseSteps = 2e7, kStepsPerByte = 64, kMostSteps = 1e10;
 
 // Bytes of computed constants, in proportion too: weights of few bits may become floats.
 constexpr uint64_t kBaseBytes = uint64_t{16} << 20, kGrowth = 4;
