@@ -38,7 +38,7 @@ func Scalar[T Element](x T) *Value {
 }
 
 // FromBytes is a value whose elements are given as bytes in the machine's order (little-endian on
-// all machines that NEF supports). The bytes are copied.
+// all machines that NEF supports). The bytes are copied; of a bool all but 0 are true.
 func FromBytes(dtype DType, shape []int, data []byte) *Value {
 	size := dtype.Size()
 	if size == 0 {

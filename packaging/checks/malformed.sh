@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Loads every malformed .nef file of the test data, and broken weights, links and names; loads,
-# compiles and runs every hostile one.
+# Loads every malformed .nef file of the test data, and broken weights, links and names; saves and
+# loads graphs at each limit of the format, and past it; loads, compiles and runs hostile files.
 #
 # usage: ./dev check malformed
 #
@@ -18,7 +18,7 @@ program="$NEF_RELEASE/unit_io"
 log="$NEF_BUILD/malformed.log"
 rc=0
 "$program" --gtest_brief=1 \
-  --gtest_filter='Malformed.*:Files.*:SafePath.*:SafeTensors.*:JsonScan.*:Utf8.*:Names.*:Base64.*:Nef.Hostile*:Nef.Names*' \
+  --gtest_filter='Malformed.*:Files.*:SafePath.*:SafeTensors.*:JsonScan.*:Utf8.*:Names.*:Base64.*:Nef.Hostile*:Nef.Names*:Limits.*:Save.*' \
   >"$log" 2>&1 || rc=$?
 [ "$rc" -eq 0 ] || cat "$log" >&2
 files=$(grep -cv '^#' "$NEF_ROOT/tests/data/nef/malformed.tsv")

@@ -137,7 +137,8 @@ typedef struct nef_backend_region {
   const nef_backend_node* nodes;
 } nef_backend_region;
 
-/** A value at launch: `data` is NULL for internal values. */
+/** A value at launch: `data` is NULL for internal values. A kernel writes bools as 0 or 1 and reads
+ * any byte but 0 as true; of what a plugin writes the engine makes 1 before a run gives it out. */
 typedef struct nef_backend_tensor {
   void* data;
   const int64_t* dims;

@@ -89,7 +89,8 @@ typedef struct nef_dim {
  * A tensor holding a copy of `data`.
  *
  * \param rank 0 (scalar) to 16; `shape` has that many dims >= 0 and may be NULL for rank 0.
- * \param data dense, row-major, native byte order; shape product times element size bytes.
+ * \param data dense, row-major, native byte order; shape product times element size bytes. Of
+ *   bools all bytes but 0 become 1.
  */
 NEF_API NEF_NODISCARD nef_status* nef_tensor_create(nef_dtype dtype, size_t rank,
                                                     const int64_t* shape, const void* data,
@@ -99,6 +100,7 @@ NEF_API NEF_NODISCARD nef_status* nef_tensor_create(nef_dtype dtype, size_t rank
  * A tensor over the caller's memory, without a copy. The memory must stay valid and unchanged
  * until `release(data, user)` is called, from whatever thread drops the last use; it is also
  * called when this function fails. `release` may be NULL for memory that outlives everything.
+ * Bools of other bytes than 0 and 1 are copied as 1; then `release` is called before the return.
  * \param bytes size of `data`; must be what the shape needs.
  */
 NEF_API NEF_NODISCARD nef_status* nef_tensor_wrap(nef_dtype dtype, size_t rank,
@@ -110,7 +112,7 @@ NEF_API NEF_NODISCARD nef_status* nef_tensor_wrap(nef_dtype dtype, size_t rank,
  * A tensor over a range of an open regular file, mapped read-only and not read: for weights that
  * lie in files of other formats. Saving a graph streams such tensors through a small window, so
  * that models larger than memory can be written; where the range is not aligned to the element
- * size, a copy is made when a program is compiled. A file that is cut short while it is mapped
+ * size, a copy is made when a program is compiled, and of bools that are not 0 or 1 at once. A file that is cut short while it is mapped
  * ends the process with SIGBUS, as it does for every mapping.
  *
  * \param fd      stays the caller's and may be closed at once.
@@ -428,7 +430,8 @@ NEF_API NEF_NODISCARD nef_status* nef_weights_open(const char* path, nef_weights
 NEF_API size_t nef_weights_count(const nef_weights* weights);
 /** Name of tensor `index` in file order; NULL when out of range. Lives as long as the object. */
 NEF_API const char* nef_weights_name(const nef_weights* weights, size_t index);
-/** A tensor over the mapping, which it keeps alive. */
+/** A tensor over the mapping, which it keeps alive; a copy where the file has it unaligned, or has
+ * bools that are not 0 or 1 (they become 1). */
 NEF_API NEF_NODISCARD nef_status* nef_weights_tensor(const nef_weights* weights, const char* name,
                                                      nef_tensor** out);
 NEF_API void nef_weights_release(nef_weights* weights);
