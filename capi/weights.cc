@@ -54,8 +54,7 @@ nef_status* nef_weights_tensor(const nef_weights* weights, const char* name, nef
                          ", a dtype this version does not have"));
     }
     auto data = nef::ir::clean_bools(entry->dtype, weights->file->data(*entry));
-    *out =
-        wrap(nef::build::make_leaf(entry->dtype, entry->shape, std::move(data), entry->name));
+    *out = wrap(nef::build::make_leaf(entry->dtype, entry->shape, std::move(data), entry->name));
   });
 }
 

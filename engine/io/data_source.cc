@@ -84,7 +84,8 @@ const SafeTensors& DataSource::container(const Document& doc, const std::string&
                  "bundle"));
   }
   if (files_.size() >= options_.limits.data_files) {
-    doc.stop(NEF_LIMIT_EXCEEDED, where, cat("more than ", options_.limits.data_files, " data files"));
+    doc.stop(NEF_LIMIT_EXCEEDED, where,
+             cat("more than ", options_.limits.data_files, " data files"));
   }
   const auto access = options_.map_weights ? SafeTensors::Access::Map : SafeTensors::Access::Copy;
   std::shared_ptr<const SafeTensors> st;

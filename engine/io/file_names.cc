@@ -11,7 +11,8 @@ namespace {
 
 void check(std::string_view name, const char* what) {
   if (const char* fault = name_fault(name)) {
-    fail(name.size() > kMaxNameBytes ? NEF_LIMIT_EXCEEDED : NEF_INVALID_ARGUMENT, "save", cat("the name of ", what, " ", in_quotes(name), " ", fault));
+    fail(name.size() > kMaxNameBytes ? NEF_LIMIT_EXCEEDED : NEF_INVALID_ARGUMENT, "save",
+         cat("the name of ", what, " ", in_quotes(name), " ", fault));
   }
 }
 

@@ -27,9 +27,8 @@ void reach(const LoadOptions& options, LoadInfo::Stage stage) {
 std::shared_ptr<const ir::Graph> load_text(std::string_view text, const std::string& label,
                                            DataSource& data, const LoadOptions& options) {
   const Limits& limits = options.limits;
-  scan_json(
-      text, label,
-      {.bytes = limits.json_bytes, .depth = limits.json_depth, .values = limits.json_values});
+  scan_json(text, label,
+            {.bytes = limits.json_bytes, .depth = limits.json_depth, .values = limits.json_values});
   reach(options, LoadInfo::Stage::Syntax);
   const CLocale locale;
   auto graph = std::make_shared<ir::Graph>();
@@ -87,8 +86,7 @@ std::shared_ptr<const ir::Graph> load_nef(const std::string& path, const LoadOpt
   const std::string folder = folder_of(path);
   if (looks_like_safetensors(std::as_bytes(std::span(text)), size)) {
     const auto access = options.map_weights ? SafeTensors::Access::Map : SafeTensors::Access::Copy;
-    return load_bundle(SafeTensors::open(fd, path, access, options.limits), folder,
-                       options);
+    return load_bundle(SafeTensors::open(fd, path, access, options.limits), folder, options);
   }
   refuse_known_formats(text, path);
   if (size > options.limits.json_bytes) {

@@ -218,9 +218,9 @@ class Writer {
     const auto device = graph_.node_devices().get(n);
     const char* fault = device.empty() ? nullptr : name_fault(device);
     if (fault == nullptr) return;
-    fail(NEF_INVALID_ARGUMENT, "save",
-         cat("the device ", in_quotes(device), " of node ", in_quotes(names_.nodes[n]), " ",
-             fault));
+    fail(
+        NEF_INVALID_ARGUMENT, "save",
+        cat("the device ", in_quotes(device), " of node ", in_quotes(names_.nodes[n]), " ", fault));
   }
 
   // Recursion is bounded by how deep blocks are nested. Names have no raw line breaks, so all that

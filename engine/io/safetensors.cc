@@ -76,7 +76,8 @@ uint64_t header_bytes(uint64_t length, uint64_t file_bytes, const std::string& l
                       const Limits& limits) {
   if (length > limits.header_bytes) {
     fail(NEF_LIMIT_EXCEEDED, "load",
-         cat(label, ": header of ", length, " bytes; at most ", limits.header_bytes, " are allowed"));
+         cat(label, ": header of ", length, " bytes; at most ", limits.header_bytes,
+             " are allowed"));
   }
   if (length > file_bytes - kLengthBytes) {
     bad(label, cat("the header needs ", length, " bytes, the file has ", file_bytes - kLengthBytes,
@@ -264,8 +265,7 @@ std::shared_ptr<const SafeTensors> SafeTensors::from_bytes(std::span<const std::
   return st;
 }
 
-void SafeTensors::read_header(std::string_view header, uint64_t data_bytes,
-                              const Limits& limits) {
+void SafeTensors::read_header(std::string_view header, uint64_t data_bytes, const Limits& limits) {
   if (header.empty() || header[0] != '{') bad(label_, "the header does not begin with '{'");
   if (header.back() == '\0') {
     bad(label_, "the header is padded with NUL bytes; the format asks for spaces");

@@ -35,8 +35,10 @@ std::vector<StTensor> with_padding(std::span<const StTensor> tensors, size_t ali
 void check_tensors(std::span<const StTensor> tensors, const Limits& limits) {
   if (tensors.size() > limits.container_tensors) {
     fail(NEF_LIMIT_EXCEEDED, "save",
-         cat("the weights are ", tensors.size(), " tensors with what fills the space between them; "
-             "one file holds at most ", limits.container_tensors));
+         cat("the weights are ", tensors.size(),
+             " tensors with what fills the space between them; "
+             "one file holds at most ",
+             limits.container_tensors));
   }
   for (const StTensor& t : tensors) {
     const char* fault = st_name_fault(t.name);
@@ -82,8 +84,8 @@ std::string header_text(std::span<const StTensor> tensors,
   while ((out.size() + length_word) % alignment != 0) out += ' ';
   if (out.size() > limits.header_bytes) {
     fail(NEF_LIMIT_EXCEEDED, "save",
-         cat("the safetensors header needs ", out.size(), " bytes; at most ",
-             limits.header_bytes, " are allowed"));
+         cat("the safetensors header needs ", out.size(), " bytes; at most ", limits.header_bytes,
+             " are allowed"));
   }
   return out;
 }

@@ -119,6 +119,7 @@ class Executor {
   static void check_budget(const Binding& binding, const RunControl& control);
   void reserve(Frame& frame, Level level, const RunControl& control) const;
   void stage_copies(Frame& frame, const RunControl& control) const;
+  static void* place(const Arena& arena, uint64_t offset);
   void fill(Frame& frame, Level level) const;
   void fill_tensor(Frame& frame, uint32_t i) const;
   void fill_scratch(Frame& frame, uint32_t step) const;

@@ -184,6 +184,11 @@ void Executor::give_back(std::unique_ptr<Frame> frame) {
   release_arenas(*frame);
 }
 
+void* Executor::place(const Arena& arena, uint64_t offset) {
+  if (arena.data == nullptr) return const_cast<char*>(kNothing);
+  return static_cast<char*>(arena.data) + offset;
+}
+
 // Everything of a level in the argument table that does not change from run to run.
 void Executor::fill(Frame& frame, Level level) const {
   if (layout_.late()) {
@@ -209,11 +214,13 @@ void Executor::fill_tensor(Frame& frame, uint32_t i) const {
   switch (slot.kind) {
     case SlotKind::Arena: {
       const size_t k = level * b.spaces.size() + layout_.space_index(slot.space);
-      void* const arena = frame.arenas[k].data;
-      t.data = arena != nullptr ? static_cast<char*>(arena) + offset : const_cast<char*>(kNothing);
+      t.data = place(frame.arenas[k], offset);
       break;
     }
-    case SlotKind::Constant: t.data = p.graph->constant_data(slot.value)->data(); break;
+    case SlotKind::Constant:
+      t.data = p.graph->constant_data(slot.value)->data();
+      if (t.data == nullptr) t.data = const_cast<char*>(kNothing);
+      break;
     case SlotKind::Shape: t.data = const_cast<int64_t*>(b.shape_data.data() + offset); break;
     case SlotKind::Held: {
       const auto& held = frame.held[slot.index];
@@ -230,8 +237,7 @@ void Executor::fill_scratch(Frame& frame, uint32_t s) const {
   const Level level = layout_.scratch_level(step);
   const Binding& b = frame.bound(level);
   const size_t k = level * b.spaces.size() + layout_.space_index(layout_.step_space(step));
-  frame.scratch[s] =
-      static_cast<char*>(frame.arenas[k].data) + b.scratch_offset[layout_.step_place(s)];
+  frame.scratch[s] = place(frame.arenas[k], b.scratch_offset[layout_.step_place(s)]);
 }
 
 }  // namespace nef::runtime

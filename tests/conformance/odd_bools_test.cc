@@ -17,9 +17,7 @@ namespace {
 
 constexpr uint8_t kTrue[] = {2, 1, 255, 128};
 
-bool is_input(const CaseValue& v) {
-  return v.role == Role::Input || v.role == Role::HostInput;
-}
+bool is_input(const CaseValue& v) { return v.role == Role::Input || v.role == Role::HostInput; }
 
 // False when the case has no bool that is true.
 bool make_odd(Case& c) {

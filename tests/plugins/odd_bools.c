@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A backend for Not of bools, in host memory, that takes any byte for true but 1. Its costs are such
- * that nothing runs here unless it is asked to. */
+/* A backend for Not of bools, in host memory, that takes any byte for true but 1. Its costs are
+ * such that nothing runs here unless it is asked to. */
 #include <nef/backend.h>
 #include <stdlib.h>
 

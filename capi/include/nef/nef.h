@@ -112,8 +112,8 @@ NEF_API NEF_NODISCARD nef_status* nef_tensor_wrap(nef_dtype dtype, size_t rank,
  * A tensor over a range of an open regular file, mapped read-only and not read: for weights that
  * lie in files of other formats. Saving a graph streams such tensors through a small window, so
  * that models larger than memory can be written; where the range is not aligned to the element
- * size, a copy is made when a program is compiled, and of bools that are not 0 or 1 at once. A file that is cut short while it is mapped
- * ends the process with SIGBUS, as it does for every mapping.
+ * size, a copy is made when a program is compiled, and of bools that are not 0 or 1 at once. A file
+ * that is cut short while it is mapped ends the process with SIGBUS, as it does for every mapping.
  *
  * \param fd      stays the caller's and may be closed at once.
  * \param offset  of the first byte; the file must hold all bytes that the shape needs.

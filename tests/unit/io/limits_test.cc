@@ -20,8 +20,8 @@ using Dims = std::vector<Dim>;
 constexpr size_t kStored = kInlineBytes / sizeof(float) + 1;  // floats that go to the weights
 
 ValueId weight(Graph& g, const char* name, size_t floats) {
-  const ValueId w = g.add_constant(NEF_FLOAT32, Dims{Dim::of(floats)},
-                                   buffer_of(std::vector<float>(floats, 2)));
+  const ValueId w =
+      g.add_constant(NEF_FLOAT32, Dims{Dim::of(floats)}, buffer_of(std::vector<float>(floats, 2)));
   g.value_names().set(w, name);
   return w;
 }
@@ -42,8 +42,7 @@ Graph everything() {
   const ir::NodeId n =
       build.add_blocks(NEF_OP_IF, std::vector{flag, x}, {}, std::vector{doubled(), doubled()});
   const ValueId row = g.add_input("row", NEF_FLOAT32, Dims{Dim::of(kStored)});
-  const ValueId y =
-      build.value(NEF_OP_ADD, std::vector{row, weight(g, "stored", kStored)});
+  const ValueId y = build.value(NEF_OP_ADD, std::vector{row, weight(g, "stored", kStored)});
   const ValueId z = build.value(NEF_OP_MUL, std::vector{y, weight(g, "also stored", kStored)});
   const ValueId s = build.value(NEF_OP_SUM, std::vector{z, y, row, weight(g, "inline", 1)});
   g.add_output("if", g.output(n));
@@ -72,18 +71,12 @@ struct Row {
   size_t Limits::*field;
 };
 constexpr Row kRows[] = {
-    {"JSON bytes", &Limits::json_bytes},
-    {"JSON depth", &Limits::json_depth},
-    {"JSON values", &Limits::json_values},
-    {"nodes", &Limits::nodes},
-    {"tensors", &Limits::tensors},
-    {"operands", &Limits::operands},
-    {"symbols", &Limits::symbols},
-    {"block depth", &Limits::block_depth},
-    {"inline bytes", &Limits::inline_bytes},
-    {"data files", &Limits::data_files},
-    {"header bytes", &Limits::header_bytes},
-    {"tensors of the weights", &Limits::container_tensors},
+    {"JSON bytes", &Limits::json_bytes},     {"JSON depth", &Limits::json_depth},
+    {"JSON values", &Limits::json_values},   {"nodes", &Limits::nodes},
+    {"tensors", &Limits::tensors},           {"operands", &Limits::operands},
+    {"symbols", &Limits::symbols},           {"block depth", &Limits::block_depth},
+    {"inline bytes", &Limits::inline_bytes}, {"data files", &Limits::data_files},
+    {"header bytes", &Limits::header_bytes}, {"tensors of the weights", &Limits::container_tensors},
 };
 
 // Of each limit the least value with which the reader takes a file is the least with which the
@@ -114,8 +107,8 @@ TEST(Limits, WriterAndReaderStopAtTheSame) {
       const auto files = files_of(dir);
 
       limits.*row.field = low;
-      const Error e = error_of(
-          [&] { save_nef(g, path, {.bundle = bundle, .edges = true, .limits = limits}); });
+      const Error e =
+          error_of([&] { save_nef(g, path, {.bundle = bundle, .edges = true, .limits = limits}); });
       EXPECT_EQ(e.code(), NEF_LIMIT_EXCEEDED) << e.message();
       EXPECT_EQ(e.op(), "save");
       EXPECT_EQ(read_file(path), old);
@@ -130,8 +123,7 @@ TEST(Limits, WriterAndReaderStopAtTheSame) {
 }
 
 TEST(Limits, AreThoseOfTheDocs) {
-  const std::string page =
-      read_file(std::string(NEF_TEST_DATA_DIR) + "/../../docs/nef-format.md");
+  const std::string page = read_file(std::string(NEF_TEST_DATA_DIR) + "/../../docs/nef-format.md");
   for (const char* line :
        {"| JSON text | 512 MiB, 2^24 values, nested 128 deep |", "| nodes, tensors | 2^21, 2^22 |",
         "| inputs or outputs of one node | 65536 |",
@@ -198,8 +190,8 @@ TEST(Limits, Symbols) { expect_edge(with_symbols(65536), with_symbols(65537), {.
 
 Graph with_constant(size_t bytes) {
   Graph g;
-  const ValueId c = g.add_constant(NEF_UINT8, Dims{Dim::of(bytes)},
-                                   buffer_of(std::vector<uint8_t>(bytes, 7)));
+  const ValueId c =
+      g.add_constant(NEF_UINT8, Dims{Dim::of(bytes)}, buffer_of(std::vector<uint8_t>(bytes, 7)));
   g.value_names().set(c, "heavy");
   g.add_output("y", build::Builder(g).value(NEF_OP_IDENTITY, std::vector{c}));
   return g;
@@ -327,7 +319,8 @@ std::string in_files(const TempDir& dir, size_t count) {
     inputs += (i == 0 ? "\"w" : ",\"w") + n + "\"";
   }
   return R"({"version":"1.0","nef_format":"graph-v1","graph":{"nodes":[{"id":"n","op":"sum",
-    "inputs":[)" + inputs + R"(],"output":"y"}],"outputs":["y"]},"tensors":{)" + tensors +
+    "inputs":[)" +
+         inputs + R"(],"output":"y"}],"outputs":["y"]},"tensors":{)" + tensors +
          R"("y":{"shape":[1],"dtype":"float32"}}})";
 }
 

@@ -22,12 +22,12 @@ using Bytes = std::vector<uint8_t>;
 
 std::string file_of(const Bytes& bytes, const std::string& before = "") {
   static int number = 0;
-  const std::string path =
-      fs::temp_directory_path() /
-      ("nef_doors_" + std::to_string(::getpid()) + "_" + std::to_string(number++));
+  const std::string path = fs::temp_directory_path() / ("nef_doors_" + std::to_string(::getpid()) +
+                                                        "_" + std::to_string(number++));
   std::ofstream out(path, std::ios::binary);
   out << before;
-  out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  out.write(reinterpret_cast<const char*>(bytes.data()),
+            static_cast<std::streamsize>(bytes.size()));
   return path;
 }
 
@@ -187,13 +187,33 @@ TEST(Doors, OpsOfBools) {
     std::function<Tensor(const Tensor&)> make;
     Bytes expected;
   } kOps[] = {
-      {"and", [&](const Tensor& t) { return op("and", {t, on}); }, kClean},
-      {"or", [&](const Tensor& t) { return op("or", {t, t}); }, kClean},
-      {"xor", [&](const Tensor& t) { return op("xor", {t, on}); }, {1, 0, 0, 0, 0}},
+      {"and",
+       [&](const Tensor& t) {
+         return op("and", {t, on});
+       },
+       kClean},
+      {"or",
+       [&](const Tensor& t) {
+         return op("or", {t, t});
+       },
+       kClean},
+      {"xor",
+       [&](const Tensor& t) {
+         return op("xor", {t, on});
+       },
+       {1, 0, 0, 0, 0}},
       {"not", [&](const Tensor& t) { return op("not", {t}); }, {1, 0, 0, 0, 0}},
-      {"equal", [&](const Tensor& t) { return op("equal", {t, on}); }, kClean},
+      {"equal",
+       [&](const Tensor& t) {
+         return op("equal", {t, on});
+       },
+       kClean},
       {"identity", [&](const Tensor& t) { return op("identity", {t}); }, kClean},
-      {"where", [&](const Tensor& t) { return op("where", {on, t, on}); }, kClean},
+      {"where",
+       [&](const Tensor& t) {
+         return op("where", {on, t, on});
+       },
+       kClean},
       {"concat",
        [&](const Tensor& t) {
          return op("slice", {op("concat", {t, on}, {int_attr("axis", 0)}), ints({0}), ints({5})});
@@ -227,8 +247,9 @@ struct Nan {
 const Nan kNans[] = {
     {NEF_FLOAT16, {0x01, 0x7c, 0x34, 0xfe, 0xff, 0x7f, 0x00, 0xfd}},
     {NEF_BFLOAT16, {0x81, 0x7f, 0xc1, 0xff, 0xff, 0x7f, 0xa0, 0xff}},
-    {NEF_FLOAT32, {1, 0, 0x80, 0x7f, 0x45, 0x23, 0xc1, 0xff, 0xff, 0xff, 0xff, 0x7f, 0, 0, 0xa0, 0xff}},
-    {NEF_FLOAT64, {1, 0, 0, 0, 0, 0, 0xf0, 0x7f, 1, 2, 3, 4, 5, 6, 0xf8, 0xff,
+    {NEF_FLOAT32,
+     {1, 0, 0x80, 0x7f, 0x45, 0x23, 0xc1, 0xff, 0xff, 0xff, 0xff, 0x7f, 0, 0, 0xa0, 0xff}},
+    {NEF_FLOAT64, {1,    0,    0,    0,    0,    0,    0xf0, 0x7f, 1, 2, 3, 4, 5, 6, 0xf8, 0xff,
                    0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f, 0, 0, 0, 0, 0, 0, 0xf4, 0xff}},
 };
 
@@ -242,7 +263,10 @@ TEST(Doors, PayloadsOfNan) {
       std::function<Tensor(const Tensor&)> make;
     } kMoves[] = {
         {"identity", [](const Tensor& t) { return op("identity", {t}); }},
-        {"reshape", [](const Tensor& t) { return op("reshape", {t, ints({4})}); }},
+        {"reshape",
+         [](const Tensor& t) {
+           return op("reshape", {t, ints({4})});
+         }},
         {"transposed twice",
          [](const Tensor& t) {
            return op("transpose", {op("gather", {op("transpose", {t}), ints({0, 1})})});
@@ -251,7 +275,10 @@ TEST(Doors, PayloadsOfNan) {
          [](const Tensor& t) {
            return op("slice", {op("concat", {t, t}, {int_attr("axis", 0)}), ints({2}), ints({4})});
          }},
-        {"gather", [](const Tensor& t) { return op("gather", {t, ints({0, 1})}); }},
+        {"gather",
+         [](const Tensor& t) {
+           return op("gather", {t, ints({0, 1})});
+         }},
         {"where",
          [](const Tensor& t) {
            return op("where", {created(NEF_BOOL, {1}, {1}), t, op("identity", {t})});
@@ -308,14 +335,12 @@ TEST(Doors, EnumerationsOutOfRange) {
   nef_attr attr = int_attr("approximate", 0);
   for (const int32_t type : {-1, 0, 99, INT32_MAX}) {
     attr.type = type;
-    EXPECT_EQ(code_of(nef_op_call("gelu", &in, 1, &attr, 1, "", 1, t.out())),
-              NEF_INVALID_ARGUMENT);
+    EXPECT_EQ(code_of(nef_op_call("gelu", &in, 1, &attr, 1, "", 1, t.out())), NEF_INVALID_ARGUMENT);
   }
   attr.type = NEF_ATTR_STRING;
   for (const char* choice : {"magic", "TANH", "", "tanh "}) {
     attr.s = choice;
-    EXPECT_EQ(code_of(nef_op_call("gelu", &in, 1, &attr, 1, "", 1, t.out())),
-              NEF_INVALID_ARGUMENT);
+    EXPECT_EQ(code_of(nef_op_call("gelu", &in, 1, &attr, 1, "", 1, t.out())), NEF_INVALID_ARGUMENT);
   }
 
   const Graph g = capture({op("identity", {x})});
@@ -369,8 +394,8 @@ TEST(Doors, IndicesOutOfRange) {
         const auto o = options(device.c_str());
         std::vector<Tensor> outs;
         for (const Tensor& y :
-             {op("gather", {x, place}),
-              op("scatter_nd", {x, op("reshape", {place, ints({1, 1})}), tensor({7, 7}, {1, 2})})}) {
+             {op("gather", {x, place}), op("scatter_nd", {x, op("reshape", {place, ints({1, 1})}),
+                                                          tensor({7, 7}, {1, 2})})}) {
           const Program p = compile(capture({y}), o);
           EXPECT_EQ(code_of(try_run(p, {at}, &outs)), NEF_OUT_OF_RANGE);
         }
