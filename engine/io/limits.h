@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "engine/ir/graph.h"
+#include "engine/ir/infer.h"
 
 namespace nef::io {
 
@@ -20,7 +21,7 @@ struct Limits {
   size_t json_values = size_t{1} << 24;        // values in one JSON text
   size_t nodes = size_t{1} << 21;              // of a graph, and of a block
   size_t tensors = size_t{1} << 22;            // likewise; inputs, outputs and edges too
-  size_t operands = size_t{1} << 16;           // inputs, and outputs, of one node
+  size_t operands = ir::kMaxOperands;          // inputs, and outputs, of one node
   size_t symbols = size_t{1} << 16;            // of a graph, and of a block
   size_t block_depth = ir::kMaxBlockDepth;     // blocks within blocks
   size_t inline_bytes = size_t{16} << 20;      // base64 data of one tensor, decoded

@@ -248,11 +248,16 @@ size_t default_output_count(nef_op op, const Attrs& attrs, std::span<const Opera
     while (n < s.n_outputs && !s.outputs[n].optional) ++n;
     return n;
   }
+  const auto within_limit = [&](int64_t n) {
+    if (n <= kMaxOperands) return static_cast<size_t>(n);
+    fail(NEF_LIMIT_EXCEEDED, s.snake,
+         cat("would have ", n, " outputs, a node has ", kMaxOperands, " at most"));
+  };
   const int64_t asked = attrs.i(NEF_SPLIT_NUM_OUTPUTS, 0);
-  if (asked > 0) return static_cast<size_t>(asked);
+  if (asked > 0) return within_limit(asked);
   if (operands.size() > 1 && operands[1].present && operands[1].dims.size() == 1) {
     const Dim n = operands[1].dims[0];
-    if (!is_expr(n) && n.number() > 0) return static_cast<size_t>(n.number());
+    if (!is_expr(n) && n.number() > 0) return within_limit(n.number());
   }
   fail(NEF_INVALID_ARGUMENT, s.snake, "give split sizes or num_outputs");
 }

@@ -49,6 +49,8 @@ size_t default_output_count(nef_op op, const Attrs& attrs, std::span<const Opera
 
 // Elements that inference tracks at most per value.
 constexpr size_t kMaxContent = 1024;
+// Inputs, and outputs, of one node.
+constexpr int64_t kMaxOperands = int64_t{1} << 16;
 // Element `i` of int32 or int64 data, which may be unaligned.
 int64_t stored_int(nef_dtype dtype, const void* data, size_t i);
 // The elements of int32 or int64 data as content; `storage` holds them. Leaves none when one of

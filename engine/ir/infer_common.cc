@@ -92,6 +92,14 @@ void require_broadcasts_to(const InferContext& c, std::span<const Dim> from,
          cat(what, " ", shape_str(from, c.pool), " does not broadcast to ", shape_str(to, c.pool)));
 }
 
+Dim entries(const InferContext& c, size_t input) {
+  return c.rank(input) == 1 ? c.dims(input)[0] : Dim{1};
+}
+
+void require_entries(const InferContext& c, size_t input, Dim count, const char* what) {
+  same_dim(c, entries(c, input), count, what);
+}
+
 void require_vector(const InferContext& c, size_t input, Dim size, const char* what) {
   require_rank(c, input, 1);
   same_dim(c, c.dims(input)[0], size, what);

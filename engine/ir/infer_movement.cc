@@ -115,6 +115,7 @@ void infer_tile(InferContext& c) {
     c.fail(NEF_INVALID_ARGUMENT,
            cat(repeats.count, " repeats for a tensor of ", d.size(), " dims"));
   }
+  require_entries(c, 1, Dim::of(static_cast<int64_t>(d.size())), "one repeat per dim is needed");
   for (size_t i = 0; i < d.size(); ++i) {
     if (!repeats.known) {
       c.out[0].shape.push(c.pool.unknown());
@@ -155,6 +156,8 @@ void infer_pad(InferContext& c) {
   if (n >= 0 && pads.count >= 0 && pads.count != 2 * n) {
     c.fail(NEF_INVALID_ARGUMENT, cat("pads has ", pads.count, " entries for ", n, " axes"));
   }
+  const Dim axes_count = c.has(3) ? entries(c, 3) : Dim::of(static_cast<int64_t>(d.size()));
+  require_entries(c, 1, c.pool.mul(axes_count, 2), "pads must have two entries per axis");
   if (!axes_known) {
     for (size_t i = 0; i < d.size(); ++i) out.push(c.pool.unknown());
     return;

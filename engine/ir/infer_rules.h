@@ -47,6 +47,10 @@ void require_broadcasts_to(const InferContext& c, std::span<const Dim> from,
 // The dtype that an attribute asks for, which the first output must take.
 nef_dtype dtype_attr(const InferContext& c, unsigned slot, nef_dtype fallback);
 void require_vector(const InferContext& c, size_t input, Dim size, const char* what);
+// The number of entries of a vector; 1 for a scalar. Kernels read as many as others say: where only
+// the run knows, require_entries leaves a check for it.
+Dim entries(const InferContext& c, size_t input);
+void require_entries(const InferContext& c, size_t input, Dim count, const char* what);
 // a / b, where b must divide a.
 Dim divided(const InferContext& c, Dim a, Dim b, const char* what);
 Dim product(DimPool& pool, std::span<const Dim> dims);

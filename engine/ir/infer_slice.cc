@@ -134,6 +134,10 @@ int64_t entry_count(const InferContext& c, const Bounds& b) {
     }
     n = h->count;
   }
+  for (size_t input = 2; input <= 4; ++input) {
+    if (!c.has(input)) continue;
+    require_entries(c, input, entries(c, 1), "starts, ends, axes and steps differ in length");
+  }
   return n;
 }
 

@@ -247,6 +247,7 @@ void infer_center_crop_pad(InferContext& c) {
   if (shape.count >= 0 && shape.count != static_cast<int64_t>(count)) {
     c.fail(NEF_SHAPE_MISMATCH, cat("shape has ", shape.count, " entries for ", count, " axes"));
   }
+  require_entries(c, 1, Dim::of(static_cast<int64_t>(count)), "one entry per axis is needed");
   c.out[0].shape.assign(c.dims(0));
   for (size_t i = 0; i < count; ++i) {
     const size_t axis = axes.empty() ? i : normal_axis(c, axes[i], c.rank(0));

@@ -234,6 +234,33 @@ TEST(LateSizesTest, AxesThatOnlyTheRunKnowsAreChecked) {
   }
 }
 
+// The result is known, so that no step looks for its size: how many entries there are is checked
+// all the same, before a kernel reads as many as others say.
+TEST(LateSizesTest, NumbersOfEntriesThatOnlyTheRunKnowsAreChecked) {
+  const Tensor x = input("x", {dim("n", 0, 64)}),
+               counts = input("counts", {dim("m", 0, 8)}, NEF_INT64);
+  const Tensor padded = op("pad", {x, counts, Tensor(), ints({})});
+  const Tensor sliced = op("slice", {x, ints({}), counts, ints({})});
+  const Tensor three = ints({3});
+  const nef_tensor* in[] = {x.get(), three.get()};
+  nef_tensor* made[2] = {};
+  ok(nef_op_call("topk", in, 2, nullptr, 0, "", 2, made));
+  const Tensor picked(made[0]), places(made[1]);
+  for (const char* device : {"reference", "cpu"}) {
+    SCOPED_TRACE(device);
+    const Tensor two = tensor({1, 2}, {2}), four = tensor({1, 2, 3, 4}, {4});
+    const Program pad = compile(capture({padded}), options(device));
+    EXPECT_EQ(floats(run(pad, {two, ints({})})[0]), (std::vector<float>{1, 2}));
+    EXPECT_EQ(run_code(pad, {two, ints({1, 1})}), NEF_SHAPE_MISMATCH);
+    const Program slice = compile(capture({sliced}), options(device));
+    EXPECT_EQ(floats(run(slice, {two, ints({})})[0]), (std::vector<float>{1, 2}));
+    EXPECT_EQ(run_code(slice, {two, ints({1})}), NEF_SHAPE_MISMATCH);
+    const Program top = compile(capture({picked}), options(device));
+    EXPECT_EQ(floats(run(top, {four})[0]), (std::vector<float>{4, 3, 2}));
+    EXPECT_EQ(run_code(top, {two}), NEF_SHAPE_MISMATCH);
+  }
+}
+
 TEST(LateSizesTest, SizesThatMustAgree) {
   const Tensor a = input("a", {dim("n", 0, 100)}), b = input("b", {dim("m", 0, 100)});
   const Program p = compile(capture({op("add", {op("nonzero", {a}), op("nonzero", {b})})}));
