@@ -92,10 +92,10 @@ inline int64_t round_up(int64_t a, int64_t b) { return ceil_div(a, b) * b; }
 inline int64_t panel_row(int64_t m, int64_t panels, int64_t p) { return m * p / panels; }
 
 // Elements of a constant B as given and in panels, which pad a narrow or shallow one to many times
-// its size. Such a B is not packed once and kept, but in the scratch of each run.
+// its size. Such a B of many megabytes is not packed once and kept, but in the scratch of each run.
 template <typename T>
 bool worth_keeping_packed(int64_t packed, int64_t given) {
-  constexpr int64_t kMostGrowth = 4, kAlways = 256 * 1024 / static_cast<int64_t>(sizeof(T));
+  constexpr int64_t kMostGrowth = 4, kAlways = (4 << 20) / static_cast<int64_t>(sizeof(T));
   return packed <= kAlways || packed / kMostGrowth <= given;
 }
 
