@@ -407,7 +407,7 @@ void Executor::run(std::span<const TensorArg> inputs, std::span<TensorResult> ou
   for (size_t i = 0; i < inputs.size(); ++i) check_bound_dims(*binding, i, inputs[i]);
 
   MemoryLease arenas(control.memory);
-  arenas.add(binding->host_bytes(), "its arena");
+  if (control.memory != nullptr) arenas.add(binding->host_bytes(), "its arena");
   FrameLease frame(*this, acquire(binding, control));
   const Run run{*frame, inputs, outputs, control, arenas};
   for (uint32_t i : patches_[0].made) make_output(run, i, 0);
